@@ -342,7 +342,7 @@ fn replayed(arguments: &CampaignReplayArgs) -> Result<u8, CliError> {
     let run = store.begin(&revision(), "replay")?;
     let mut open = false;
     for finding in known.iter().filter(is_asked) {
-        let schedule = read_schedule(&finding.schedule).map_err(CliError::Schedule)?;
+        let schedule = read_schedule(&finding.schedule)?;
         let found = replay::program(&schedule, &[], &finding.schedule, Format::Text)?;
         let Some(Recorded { program, .. }) = found else { return Ok(BAD_INPUT) };
         let Some(shows) = shows(program, finding)? else { continue };

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
+use dally::checking::ReadScheduleError;
 use dally::p::project::ProjectError;
 use dally::settings::SettingsError;
 use dally_settings::ValueError;
@@ -82,8 +83,8 @@ pub enum CliError {
     #[error("no test is called `{name}` or begins so; there are: {}", .known.join(", "))]
     NoTest { name: String, known: Vec<String> },
     /// In the words of the facade, which tests print too.
-    #[error("{0}")]
-    Schedule(String),
+    #[error(transparent)]
+    Schedule(#[from] ReadScheduleError),
     #[error("{why}\n  the schedule is of `{program}`")]
     OfProtocol { why: Box<CliError>, program: String },
     #[error("the schedule is of `{program}`, which is no P project")]

@@ -120,7 +120,7 @@ fn schedule(subject: &OsStr) -> Result<Option<Schedule>, CliError> {
     let is_token = subject.to_str().is_some_and(|text| text.starts_with("dally1-"));
     let is_file = Path::new(subject).extension().is_some_and(|ending| ending == "schedule");
     match is_token || is_file {
-        true => read_schedule(subject).map(Some).map_err(CliError::Schedule),
+        true => Ok(Some(read_schedule(subject)?)),
         false => Ok(None),
     }
 }

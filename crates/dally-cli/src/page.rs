@@ -75,7 +75,7 @@ fn finding(arguments: &FindingArgs) -> Result<Option<Shown>, CliError> {
         let saved = Some(schedule).filter(|path| path.is_file());
         return Ok(Some(Shown { trace: trace?, saved, source_root: None }));
     }
-    let schedule = read_schedule(&arguments.finding).map_err(CliError::Schedule)?;
+    let schedule = read_schedule(&arguments.finding)?;
     let saved = Some(file.to_owned()).filter(|file| file.is_file());
     if let Some(Ok(trace)) = read(&file.with_extension("json"))
         && trace.finding.schedule.choices == schedule.choices

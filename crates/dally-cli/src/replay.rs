@@ -16,7 +16,7 @@ use crate::{BAD_INPUT, BUG, CLEAN, mpil, p, print};
 
 /// Runs a schedule again and prints what happens; answers the exit code.
 pub fn replay(arguments: &ReplayArgs) -> Result<u8, CliError> {
-    let schedule = read_schedule(&arguments.schedule).map_err(CliError::Schedule)?;
+    let schedule = read_schedule(&arguments.schedule)?;
     if cargo::is_of_test(&schedule) {
         return cargo::replay(&schedule, &arguments.schedule, arguments.best_effort);
     }

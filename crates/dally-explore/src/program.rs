@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dally_core::{Choice, Program, Report};
-use dally_search::by_hand::{self, FromHere, Neighbourhood, Walk};
+use dally_search::by_hand::{self, FromHere, Neighbourhood, NoNeighbourhood, Walk};
 use dally_search::strata::{self, ExplorerKind, Plan};
 use dally_search::{Options, Replayed, Sink};
 
@@ -28,7 +28,7 @@ pub trait Explorable: Send + Sync {
         depth: u32,
         most: usize,
         step_time: Duration,
-    ) -> Result<Neighbourhood, String>;
+    ) -> Result<Neighbourhood, NoNeighbourhood>;
 }
 
 /// What a search from a state goes by.
@@ -68,7 +68,7 @@ impl<P: Program + 'static> Explorable for P {
         depth: u32,
         most: usize,
         step_time: Duration,
-    ) -> Result<Neighbourhood, String> {
+    ) -> Result<Neighbourhood, NoNeighbourhood> {
         by_hand::neighbourhood(&self, choices, depth, most, step_time)
     }
 }

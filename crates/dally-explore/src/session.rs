@@ -368,7 +368,8 @@ impl Session {
     fn map(&self, depth: u32) -> Result<Map, String> {
         let (choices, walk) = self.start_of_search()?;
         let depth = depth.clamp(1, DEEPEST);
-        let around = self.program.clone().around(&choices, depth, MOST_STATES, self.step_time)?;
+        let around = self.program.clone().around(&choices, depth, MOST_STATES, self.step_time);
+        let around = around.map_err(|why| why.to_string())?;
         let known = picture(&walk).workers.into_iter().map(|(id, worker)| (id, worker.name));
         let names: BTreeMap<WorkerId, String> = known.chain(around.names.clone()).collect();
         let states = around.states.iter().map(|state| MapState {

@@ -16,7 +16,7 @@ use dally_core::{
 };
 
 pub use self::from_here::FromHere;
-pub use self::neighbourhood::{Between, Neighbour, Neighbourhood, neighbourhood};
+pub use self::neighbourhood::{Between, Neighbour, Neighbourhood, NoNeighbourhood, neighbourhood};
 use crate::executor::{End, Executor, Instruments, Limits, Recorder};
 use crate::record::Recording;
 use crate::replay::{Divergence, LONG_STEP, before_last_step};

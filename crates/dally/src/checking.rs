@@ -2,6 +2,7 @@
 
 mod any_program;
 mod keeper;
+mod schedule_file;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use dally_search::{Divergence, Mode, Options, Progress, Replayed, Report, Sink, 
 
 pub use self::any_program::AnyProgram;
 use self::keeper::Keeper;
+pub use self::schedule_file::{ReadScheduleError, read_schedule};
 use crate::settings::Settings;
 
 /// A run of a program: settings, names and callbacks.
@@ -267,30 +269,4 @@ pub fn retell(recorded: &Schedule, replayed: Replayed, mode: Mode, go_on: &str) 
         finding
     });
     Retold { finding, remarks, gave_up }
-}
-
-/// Reads a schedule from what a user gave: a token, or the path of a file.
-pub fn read_schedule(given: impl AsRef<OsStr>) -> Result<Schedule, String> {
-    let given = given.as_ref();
-    let given = Path::new(given.to_str().map_or(given, |text| text.trim().as_ref()));
-    if given.as_os_str().is_empty() {
-        return Err("no schedule was given: name a file or paste a token".into());
-    }
-    if let Some(token) = given.to_str()
-        && token.trim_matches(['"', '\'', '`']).starts_with("dally")
-        && !given.exists()
-    {
-        return Schedule::parse(token).map_err(|why| format!("the token cannot be read: {why}"));
-    }
-    let read = std::fs::read(given);
-    let given = given.display();
-    let bytes = read.map_err(|why| {
-        format!(
-            "`{given}` cannot be read: {why}\n  \
-             a schedule is a file that Dally wrote, or a token that starts with `dally1-`"
-        )
-    })?;
-    let text = std::str::from_utf8(&bytes)
-        .map_err(|_| format!("`{given}` is not a Dally schedule: it is not text"))?;
-    Schedule::parse(text).map_err(|why| format!("`{given}`, {why}"))
 }

@@ -52,15 +52,39 @@ pub struct Between {
     pub step: TraceStep,
 }
 
+/// Why there is no [`Neighbourhood`].
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoNeighbourhood {
+    /// The program must be run again for every state.
+    #[error(
+        "the states of this program cannot be copied{}",
+        .why.as_ref().map_or(", so it has no map".to_owned(), |why| format!(": {why}"))
+    )]
+    NotCopied {
+        /// The reason, if the program gives one.
+        why: Option<String>,
+    },
+    /// The choices do not lead to a state.
+    #[error("the way here fails: {0}")]
+    Fails(Bug),
+    /// A step blocks its thread.
+    #[error("a step around here does not come back")]
+    Stuck,
+    /// The thread was lost otherwise.
+    #[error("{0}")]
+    Lost(String),
+}
+
 /// The states of `program` within `depth` steps of the one that these choices, whole steps, lead to: at most
-/// `most` of them. An error says why there are none: above all that the program's states cannot be copied.
+/// `most` of them.
 pub fn neighbourhood<P: Program + 'static>(
     program: &Arc<P>,
     choices: &[Choice],
     depth: u32,
     most: usize,
     step_time: Duration,
-) -> Result<Neighbourhood, String> {
+) -> Result<Neighbourhood, NoNeighbourhood> {
     let program = Arc::new(FromHere::new(program.clone(), choices));
     let name = program.name().to_owned();
     let drawn = watched(&name, step_time, move |writer| {
@@ -73,8 +97,8 @@ pub fn neighbourhood<P: Program + 'static>(
     });
     match drawn {
         Ok(drawn) => drawn,
-        Err(Lost::Stuck(..)) => Err("a step around here does not come back".into()),
-        Err(Lost::Failed(why)) => Err(why),
+        Err(Lost::Stuck(..)) => Err(NoNeighbourhood::Stuck),
+        Err(Lost::Failed(why)) => Err(NoNeighbourhood::Lost(why)),
     }
 }
 
@@ -89,14 +113,14 @@ struct Survey {
 const MOST_ANSWERS: usize = 256;
 
 impl<P: Program + 'static> StateVisitor<P> for Survey {
-    type Output = Result<Neighbourhood, String>;
+    type Output = Result<Neighbourhood, NoNeighbourhood>;
 
-    fn copied(mut self, program: Arc<P>) -> Result<Neighbourhood, String>
+    fn copied(mut self, program: Arc<P>) -> Result<Neighbourhood, NoNeighbourhood>
     where
         P::System: Captured + Send + 'static,
     {
         self.writer.now(Activity::Starting);
-        let first = program.start().map_err(|bug| format!("the way here fails: {bug}"))?;
+        let first = program.start().map_err(NoNeighbourhood::Fails)?;
         self.writer.now(Activity::Stepping);
         let mut around = Neighbourhood::default();
         let mut known: FxHashMap<Fingerprint, usize> = FxHashMap::default();
@@ -165,11 +189,8 @@ impl<P: Program + 'static> StateVisitor<P> for Survey {
         Ok(around)
     }
 
-    fn replayed(self, _: Arc<P>, why: Option<String>) -> Result<Neighbourhood, String> {
-        Err(match why {
-            Some(why) => format!("the states of this program cannot be copied: {why}"),
-            None => "the states of this program cannot be copied, so it has no map".into(),
-        })
+    fn replayed(self, _: Arc<P>, why: Option<String>) -> Result<Neighbourhood, NoNeighbourhood> {
+        Err(NoNeighbourhood::NotCopied { why })
     }
 }
 
