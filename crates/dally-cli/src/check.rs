@@ -79,12 +79,11 @@ pub fn settings(
     let mut settings = flags.over(suits, |name| std::env::var_os(name))?;
     settings.search = search.or(settings.search);
     settings.check()?;
-    let samples = |search| matches!(search, SearchKind::Ss | SearchKind::Hybrid);
-    if let Some(search) = settings.search
+    if let Some(plan) = settings.plan()
         && flags.has("schedules")
-        && !samples(search)
+        && !plan.counts_schedules()
     {
-        return Err(SettingsError::SchedulesOfSearch { search }.into());
+        return Err(SettingsError::SchedulesOfSearch { search: plan.search }.into());
     }
     if settings.time.is_none() {
         settings.schedules.get_or_insert(SCHEDULES);

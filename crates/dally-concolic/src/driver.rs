@@ -5,28 +5,21 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dally_core::report::Report;
-use dally_core::words::count;
 use dally_core::{Input, Program, WorkerId};
-use dally_search::reduction::{self, InputDriver};
+use dally_search::reduction::{self, InputDriver, Inputs};
 use dally_search::{Options, Sink};
 
-use crate::recorder::{self, Covered, Pinned, Recorder};
-use crate::solver::{Answer, Statistics};
+use crate::coverage::Coverage;
+use crate::guided::guided;
+use crate::recorder::{self, Recorder};
+use crate::solver::Answer;
 use crate::terms::Origin;
 
-/// What a search has covered so far.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Coverage {
-    /// Branches both ways, and what was kept at observed values.
-    pub covered: Covered,
-    /// How the questions for inputs were answered.
-    pub solved: Statistics,
-    /// How many outcomes were not tried because the solver did not find out whether they are feasible.
-    pub unknown: u64,
-}
+/// An input by the worker that asks for it and how many it has asked for before.
+pub(crate) type Key = (u64, u32);
 
-/// The inputs of an execution: by worker and number.
-type Assignment = BTreeMap<(u64, u32), i64>;
+/// The inputs of an execution.
+pub(crate) type Assignment = BTreeMap<Key, i64>;
 
 /// Answers inputs so that every feasible path is taken.
 ///
@@ -36,6 +29,8 @@ pub struct ConcolicInputs {
     assignment: Arc<Assignment>,
     worker: u64,
     numbers: BTreeMap<u64, u32>,
+    /// The inputs that the execution has asked for, each with how long the path was then.
+    asked: Vec<(Key, i64, usize)>,
     /// The outcomes of the branches of the present step.
     outcomes: Vec<bool>,
     /// Where in the path the branches of each step of the execution begin.
@@ -52,6 +47,7 @@ impl ConcolicInputs {
             assignment: Arc::default(),
             worker: 0,
             numbers: BTreeMap::new(),
+            asked: Vec::new(),
             outcomes: Vec::new(),
             steps: Vec::new(),
             unknown: 0,
@@ -71,11 +67,69 @@ impl ConcolicInputs {
         if known != Some(value) {
             Arc::make_mut(&mut self.assignment).insert(key, value);
         }
+        self.asked.push((key, value, with(|recorder| recorder.path().len())));
         value
+    }
+
+    /// The number for an input; `draw` answers if the assignment has none.
+    pub(crate) fn input_or(&mut self, asked: Input<'_>, draw: impl FnOnce() -> i64) -> i64 {
+        let value = self.answer(|known| asked.clamp(known.unwrap_or_else(draw)));
+        let worker = self.worker;
+        with(|recorder| {
+            let variable = recorder.next_input(worker, asked.least, asked.most);
+            recorder.answered(worker, asked.name, variable, value);
+        });
+        value
+    }
+
+    /// One of so many values, if the program follows what it gets; `draw` answers if the assignment has
+    /// none.
+    pub(crate) fn value_or(&mut self, of: u32, draw: impl FnOnce() -> u32) -> Option<u32> {
+        let offer = with(Recorder::offered).filter(|offer| offer.count() == u64::from(of))?;
+        let mut chosen = 0;
+        let value = self.answer(|known| {
+            chosen = known.map_or_else(draw, |known| offer.place_of(known));
+            offer.at(chosen)
+        });
+        with(|recorder| recorder.accept(self.worker, &offer, value));
+        Some(chosen)
+    }
+
+    /// The inputs of the execution, each with how long the path was when it was asked for.
+    pub(crate) fn asked(&self) -> &[(Key, i64, usize)] {
+        &self.asked
+    }
+
+    /// Where in the path the branches of each step begin.
+    pub(crate) fn steps(&self) -> &[usize] {
+        &self.steps
+    }
+
+    /// What the inputs that the solver has changed become in an assignment; `None` if it found none.
+    pub(crate) fn changed(&mut self, answer: Answer, mut inputs: Assignment) -> Option<Assignment> {
+        match answer {
+            Answer::Inputs(changed) => {
+                with(|recorder| {
+                    for (variable, value) in changed {
+                        if let Origin::Input { worker, number, .. } =
+                            recorder.terms().origin(variable)
+                        {
+                            inputs.insert((*worker, *number), value);
+                        }
+                    }
+                });
+                Some(inputs)
+            }
+            Answer::Unsatisfiable => None,
+            Answer::Unknown => {
+                self.unknown += 1;
+                None
+            }
+        }
     }
 }
 
-fn with<R>(body: impl FnOnce(&mut Recorder) -> R) -> R {
+pub(crate) fn with<R>(body: impl FnOnce(&mut Recorder) -> R) -> R {
     let mut body = Some(body);
     let done = recorder::with(|recorder| body.take().map(|body| body(recorder)));
     match (done.flatten(), body) {
@@ -96,6 +150,7 @@ impl InputDriver for ConcolicInputs {
     fn begin_execution(&mut self, with_inputs: Option<&Arc<Assignment>>, _again: usize) {
         self.assignment = with_inputs.cloned().unwrap_or_default();
         self.numbers.clear();
+        self.asked.clear();
         self.steps.clear();
         with(Recorder::begin);
     }
@@ -113,24 +168,11 @@ impl InputDriver for ConcolicInputs {
     }
 
     fn input(&mut self, asked: Input<'_>) -> i64 {
-        let value = self.answer(|known| known.map_or(asked.given, |known| asked.clamp(known)));
-        let worker = self.worker;
-        with(|recorder| {
-            let variable = recorder.next_input(worker, asked.least, asked.most);
-            recorder.answered(worker, asked.name, variable, value);
-        });
-        value
+        self.input_or(asked, || asked.given)
     }
 
     fn value(&mut self, of: u32) -> Option<u32> {
-        let offer = with(Recorder::offered).filter(|offer| offer.count() == u64::from(of))?;
-        let mut chosen = 0;
-        let value = self.answer(|known| {
-            chosen = known.map_or(0, |known| offer.place_of(known));
-            offer.at(chosen)
-        });
-        with(|recorder| recorder.accept(self.worker, &offer, value));
-        Some(chosen)
+        self.value_or(of, || 0)
     }
 
     fn branches(&mut self) -> &[bool] {
@@ -144,31 +186,17 @@ impl InputDriver for ConcolicInputs {
 
     fn flip(&mut self, depth: usize, branch: usize) -> Option<Arc<Assignment>> {
         let from = *self.steps.get(depth)?;
-        let assignment = &mut self.assignment;
-        let unknown = &mut self.unknown;
-        with(|recorder| {
+        let answer = with(|recorder| {
             let open = recorder.path()[from..].iter().enumerate();
             let mut open = open.filter(|(_, branch)| branch.outcome.is_some());
             let place = from + open.nth(branch)?.0;
-            match recorder.flip(place) {
-                Answer::Inputs(changed) => {
-                    let mut inputs = (**assignment).clone();
-                    for (variable, value) in changed {
-                        if let Origin::Input { worker, number, .. } =
-                            recorder.terms().origin(variable)
-                        {
-                            inputs.insert((*worker, *number), value);
-                        }
-                    }
-                    Some(Arc::new(inputs))
-                }
-                Answer::Unsatisfiable => None,
-                Answer::Unknown => {
-                    *unknown += 1;
-                    None
-                }
-            }
-        })
+            Some(recorder.flip(place))
+        })?;
+        if answer == Answer::Unsatisfiable {
+            return None;
+        }
+        let inputs = (*self.assignment).clone();
+        self.changed(answer, inputs).map(Arc::new)
     }
 }
 
@@ -176,10 +204,24 @@ impl Drop for ConcolicInputs {
     fn drop(&mut self) {
         if let Some(recorder) = recorder::leave() {
             let mut coverage = self.coverage.lock().unwrap_or_else(PoisonError::into_inner);
-            coverage.covered.merge(&recorder.covered);
+            coverage.covered.merge(&recorder.covered());
             coverage.solved = recorder.solver().statistics;
             coverage.unknown += self.unknown;
         }
+    }
+}
+
+/// Runs a program with inputs that are come to in this way: [`explore`] is depth first. Otherwise as many
+/// schedules are run as the options say, with orders by their strategy.
+pub fn search<P: Program + 'static>(
+    program: Arc<P>,
+    inputs: Inputs,
+    options: Options,
+    sink: Arc<dyn Sink>,
+) -> (Report, Coverage) {
+    match inputs {
+        Inputs::DepthFirst => explore(program, options, sink),
+        Inputs::Generational | Inputs::Random => guided(program, inputs, options, sink),
     }
 }
 
@@ -201,54 +243,3 @@ pub fn explore<P: Program + 'static>(
     report.notes.extend(coverage.holes());
     (report, coverage)
 }
-
-impl Coverage {
-    fn stated(&self) -> String {
-        let branches = &self.covered.branches;
-        let both = branches.values().filter(|&&(no, yes)| no && yes).count();
-        match branches.len() {
-            0 => "no branch depends on inputs".to_owned(),
-            1 => format!("1 branch on inputs, {both} taken both ways"),
-            all => format!("{all} branches on inputs, {both} taken both ways"),
-        }
-    }
-
-    /// What was not explored, a sentence each.
-    fn holes(&self) -> Vec<String> {
-        let mut holes = Vec::new();
-        let mut by_reason: BTreeMap<Pinned, (u64, Vec<String>)> = BTreeMap::new();
-        for (&(place, why), &times) in &self.covered.pinned {
-            let known = by_reason.entry(why).or_default();
-            known.0 += times;
-            known.1.push(place.to_string());
-        }
-        for (why, (times, mut places)) in by_reason {
-            places.dedup();
-            let further = places.len().saturating_sub(MOST_PLACES);
-            places.truncate(MOST_PLACES);
-            let mut at = match why {
-                Pinned::Plain => String::new(),
-                _ => format!(" at {}", places.join(", ")),
-            };
-            if further > 0 {
-                at += &format!(" and {}", count(further as u64, "further place"));
-            }
-            let numbers = count(times, "number");
-            let were = if times == 1 { "was" } else { "were" };
-            holes.push(format!("{numbers} {were} followed for the observed value only: {why}{at}"));
-        }
-        if self.unknown > 0 {
-            holes.push(format!(
-                "{} not tried: the solver did not find out whether inputs lead there",
-                match self.unknown {
-                    1 => "1 outcome of a branch was".to_owned(),
-                    many => format!("{many} outcomes of branches were"),
-                }
-            ));
-        }
-        holes
-    }
-}
-
-/// More places than this are counted and not named.
-const MOST_PLACES: usize = 5;

@@ -3,14 +3,17 @@
 //! a constraint on the inputs; the solver answers which inputs would have had another outcome.
 //!
 //! - [`Int`] is the integer that programs use; [`recorder`] notes what one execution compares.
-//! - [`driver`] goes through all paths, with the orders of steps that `dally_search::reduction` goes through.
+//! - [`driver`] goes through all paths, with the orders of steps that `dally_search::reduction` goes through;
+//!   [`Guided`] is a strategy that takes the paths first that bring most, where there are too many.
 //! - [`terms`] are the terms and constraints, [`solver`] finds inputs.
 //!
 //! The idea is that of Sen and Agha, "Automated Systematic Testing of Open Distributed Programs".
 //! Invariant: the solver answers [`Answer::Unknown`] rather than guess.
 
 mod bits;
+mod coverage;
 pub mod driver;
+mod guided;
 pub mod int;
 mod rational;
 pub mod recorder;
@@ -18,7 +21,9 @@ mod simplex;
 pub mod solver;
 pub mod terms;
 
-pub use driver::{ConcolicInputs, Coverage, explore};
+pub use coverage::{Coverage, Drawn};
+pub use driver::{ConcolicInputs, explore, search};
+pub use guided::Guided;
 pub use int::Int;
 pub use recorder::{Branch, Place, Recorder};
 pub use solver::{Answer, Solver};

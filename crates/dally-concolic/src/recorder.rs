@@ -3,19 +3,22 @@
 //! A recorder is put in place on the thread that runs an execution ([`enter`]) and taken away after it
 //! ([`leave`]). Terms and what the solver has learnt stay from one execution to the next.
 
+mod covered;
 mod implied;
 mod offer;
 mod place;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::fmt;
 
 use rustc_hash::FxHashMap;
 
+pub use self::covered::{Covered, Pinned};
 use self::implied::Implied;
 pub use self::offer::Offer;
 pub use self::place::Place;
+pub(crate) use self::place::PlaceNumber;
+use self::place::Places;
 use crate::int::Comparison;
 use crate::solver::{Answer, Solver};
 use crate::terms::{Atom, Compared, Linear, Op, Origin, Sign, Term, Terms, Variable};
@@ -30,6 +33,22 @@ pub struct Branch {
     pub outcome: Option<bool>,
     /// Whether it follows from bounds that earlier steps put on the same form.
     pub implied: bool,
+    /// Where the program compares.
+    pub(crate) place: PlaceNumber,
+}
+
+impl Branch {
+    /// Whether the solver can be asked for its other outcome.
+    pub(crate) fn is_open(&self) -> bool {
+        self.outcome.is_some() && !self.implied
+    }
+}
+
+/// What is kept of an execution to turn its branches round after others have been recorded.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Taken {
+    pub(crate) path: Vec<Branch>,
+    values: Vec<(Variable, i64)>,
 }
 
 /// An input of the present execution.
@@ -47,55 +66,6 @@ pub struct Asked {
 /// More branches than this in one execution are followed for the observed values only.
 const MOST_BRANCHES: usize = 20_000;
 
-/// Why numbers were kept at their observed values.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Pinned {
-    /// The program asked for the plain number.
-    Asked,
-    /// The number was hashed.
-    Hashed,
-    /// The term became too large.
-    Large,
-    /// The execution had too many branches.
-    ManyBranches,
-    /// An input was used as a plain number.
-    Plain,
-}
-
-impl fmt::Display for Pinned {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Pinned::Asked => "pinned",
-            Pinned::Hashed => "hashed",
-            Pinned::Large => "a term that is too large",
-            Pinned::ManyBranches => "too many branches in one execution",
-            Pinned::Plain => "an input used as a plain number",
-        })
-    }
-}
-
-/// What a search has covered, by places of the program.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Covered {
-    /// For each branch, whether it was seen not to hold and to hold.
-    pub branches: BTreeMap<Place, (bool, bool)>,
-    /// How often numbers were kept at their observed values, and why.
-    pub pinned: BTreeMap<(Place, Pinned), u64>,
-}
-
-impl Covered {
-    /// Adds what another search has covered.
-    pub fn merge(&mut self, other: &Covered) {
-        for (&place, &(no, yes)) in &other.branches {
-            let known = self.branches.entry(place).or_default();
-            *known = (known.0 | no, known.1 | yes);
-        }
-        for (&why, &times) in &other.pinned {
-            *self.pinned.entry(why).or_default() += times;
-        }
-    }
-}
-
 /// A comparison, and for each side its term, or the number that it is.
 type Sides = (Comparison, (Term, i64), (Term, i64));
 
@@ -110,6 +80,8 @@ pub struct Recorder {
     recording: bool,
     /// The values of all variables in the present execution.
     values: Vec<i64>,
+    /// The variables that have a value in the present execution.
+    present: Vec<Variable>,
     path: Vec<Branch>,
     /// Where the branches of the present step begin.
     branches_from: usize,
@@ -123,8 +95,10 @@ pub struct Recorder {
     offered: Option<Offer>,
     /// The input that was made of it.
     accepted: Option<Variable>,
-    /// What was covered by all executions so far.
-    pub covered: Covered,
+    places: Places,
+    /// How many outcomes the present execution was the first to have.
+    brought: u32,
+    pinned: BTreeMap<(Place, Pinned), u64>,
 }
 
 impl Recorder {
@@ -134,6 +108,8 @@ impl Recorder {
         self.stamp = self.stamp.wrapping_add(1).max(1);
         self.recording = true;
         self.path.clear();
+        self.present.clear();
+        self.brought = 0;
         self.branches_from = 0;
         self.known.clear();
         self.known_in_step.clear();
@@ -153,7 +129,7 @@ impl Recorder {
         let place = Place { file: None, line: 0, column: 0 };
         for asked in &self.asked[self.step_from..] {
             if !asked.taken {
-                *self.covered.pinned.entry((place, Pinned::Plain)).or_default() += 1;
+                *self.pinned.entry((place, Pinned::Plain)).or_default() += 1;
             }
         }
         self.step_from = self.asked.len();
@@ -195,7 +171,7 @@ impl Recorder {
             let difference = Linear::variable(variable).plus(-1, &Linear::constant(hole.into()));
             let compared = difference.map(|linear| self.terms.compare(&linear, Sign::Zero));
             if let Some(Compared::Where(atom)) = compared {
-                self.add(atom.negated(), None);
+                self.add(atom.negated(), None, PlaceNumber::NOWHERE);
             }
         }
         self.accepted = Some(variable);
@@ -232,14 +208,51 @@ impl Recorder {
         &self.solver
     }
 
+    /// What was covered by all executions so far.
+    pub fn covered(&self) -> Covered {
+        Covered { branches: self.places.branches(), pinned: self.pinned.clone() }
+    }
+
+    /// How many outcomes of branches the present execution was the first to have.
+    pub(crate) fn brought(&self) -> u32 {
+        self.brought
+    }
+
+    /// Whether some execution had this outcome at this place.
+    pub(crate) fn has_seen(&self, place: PlaceNumber, outcome: bool) -> bool {
+        self.places.has_seen(place, outcome)
+    }
+
     /// Which inputs would have had the other outcome at this branch, after the same ones before it.
     pub fn flip(&mut self, branch: usize) -> Answer {
-        if self.path[branch].implied {
+        let path = std::mem::take(&mut self.path);
+        let answer = self.turn(&path, branch);
+        self.path = path;
+        answer
+    }
+
+    /// The present execution, for [`Recorder::flip_in`].
+    pub(crate) fn taken(&self) -> Taken {
+        let value = |&variable: &Variable| (variable, self.values[variable.0 as usize]);
+        Taken { path: self.path.clone(), values: self.present.iter().map(value).collect() }
+    }
+
+    /// [`Recorder::flip`] in an execution before.
+    pub(crate) fn flip_in(&mut self, taken: &Taken, branch: usize) -> Answer {
+        self.values.resize(self.terms.variables(), 0);
+        for &(variable, value) in &taken.values {
+            self.values[variable.0 as usize] = value;
+        }
+        self.turn(&taken.path, branch)
+    }
+
+    fn turn(&mut self, path: &[Branch], branch: usize) -> Answer {
+        if path[branch].implied {
             return Answer::Unsatisfiable;
         }
-        let before = self.path[..branch].iter().filter(|branch| !branch.implied);
+        let before = path[..branch].iter().filter(|branch| !branch.implied);
         let kept: Vec<Atom> = before.map(|branch| branch.holds).collect();
-        let wanted = self.path[branch].holds.negated();
+        let wanted = path[branch].holds.negated();
         self.values.resize(self.terms.variables(), 0);
         self.solver.solve(&self.terms, &kept, wanted, &self.values)
     }
@@ -247,11 +260,15 @@ impl Recorder {
     fn set(&mut self, variable: Variable, value: i64) {
         self.values.resize(self.terms.variables(), 0);
         self.values[variable.0 as usize] = value;
+        self.present.push(variable);
     }
 
     /// The term of the input with this name and value: the next in the present step that was not
     /// taken, or else one that was, if the step is repeated.
     pub(crate) fn take(&mut self, name: &str, value: i64) -> Option<Term> {
+        if !self.recording {
+            return None;
+        }
         let of_step = self.asked.get_mut(self.step_from..)?;
         let fits = |asked: &&mut Asked| asked.value == value && asked.name == name;
         let found = match of_step.iter_mut().filter(|asked| !asked.taken).find(fits) {
@@ -303,17 +320,13 @@ impl Recorder {
             Compared::Where(atom) if outcome => atom,
             Compared::Where(atom) => atom.negated(),
         };
-        let seen = self.covered.branches.entry(place).or_default();
-        if outcome {
-            seen.1 = true;
-        } else {
-            seen.0 = true;
-        }
+        let number = self.places.number(place);
+        self.brought += u32::from(self.places.see(number, outcome));
         if self.path.len() >= MOST_BRANCHES {
-            *self.covered.pinned.entry((place, Pinned::ManyBranches)).or_default() += 1;
+            *self.pinned.entry((place, Pinned::ManyBranches)).or_default() += 1;
             return;
         }
-        self.add(atom, Some(outcome));
+        self.add(atom, Some(outcome), number);
     }
 
     /// A term is kept at its observed value.
@@ -324,9 +337,9 @@ impl Recorder {
         let difference = linear.plus(-1, &Linear::constant(value.into()));
         let compared = difference.map(|linear| self.terms.compare(&linear, Sign::Zero));
         if let Some(Compared::Where(atom)) = compared
-            && self.add(atom, None)
+            && self.add(atom, None, PlaceNumber::NOWHERE)
         {
-            *self.covered.pinned.entry((place, why)).or_default() += 1;
+            *self.pinned.entry((place, why)).or_default() += 1;
         }
     }
 
@@ -334,13 +347,13 @@ impl Recorder {
     ///
     /// A step has the same branches in whichever order it is taken with steps of others, so what
     /// follows from theirs is a branch too, of which the other outcome is not feasible.
-    fn add(&mut self, atom: Atom, outcome: Option<bool>) -> bool {
+    fn add(&mut self, atom: Atom, outcome: Option<bool>, place: PlaceNumber) -> bool {
         let range = self.terms.range_of_form(atom.form);
         if !self.known_in_step.add(atom, range) {
             return false;
         }
         let implied = !self.known.add(atom, range);
-        self.path.push(Branch { holds: atom, outcome, implied });
+        self.path.push(Branch { holds: atom, outcome, implied, place });
         true
     }
 

@@ -8,6 +8,7 @@
 //! Terms, variables and forms are kept once each, and their numbers mean the same in every execution
 //! that a [`Terms`] serves.
 
+use dally_core::fingerprint::mix;
 use rustc_hash::FxHashMap;
 
 use crate::rational::gcd;
@@ -193,6 +194,12 @@ impl Atom {
             Relation::Differs => (Relation::Equal, self.bound),
         };
         Atom { relation, bound, ..self }
+    }
+
+    /// A hash of it, which means the same in every execution of a search.
+    pub(crate) fn hashed(self) -> u64 {
+        let of_form = mix(u64::from(self.form.0), self.relation as u64);
+        mix(of_form, (self.bound ^ (self.bound >> 64)) as u64)
     }
 
     /// Whether it holds where the form has this value.

@@ -122,6 +122,19 @@ pub const REDUCTIONS: Names = Names {
     ],
 };
 
+/// How a concolic search comes to inputs.
+pub const INPUTS: Names = Names {
+    what: "way to inputs",
+    all: &[
+        name("depth-first", "every path that they decide, in every order that matters, once"),
+        name(
+            "generational",
+            "solved for from paths before, and first for what no path has done yet",
+        ),
+        name("random", "drawn, and solved for where nothing new comes of that"),
+    ],
+};
+
 /// The explorers.
 pub const EXPLORERS: Names = Names {
     what: "explorer",

@@ -1,8 +1,8 @@
 //! The table of settings.
 
 use crate::{
-    CACHES, CLOCKS, EXPLORERS, FAIRNESS, FORMATS, Group, Kind, POINTS, REDUCTIONS, SEARCHES,
-    Setting, TASK_PANICS, TIMERS,
+    CACHES, CLOCKS, EXPLORERS, FAIRNESS, FORMATS, Group, INPUTS, Kind, POINTS, REDUCTIONS,
+    SEARCHES, Setting, TASK_PANICS, TIMERS,
 };
 
 /// Passes the table to a macro: a row is `/// text`, then the group, the name and the type of the
@@ -29,7 +29,8 @@ macro_rules! with_settings {
             /// If this is not given, as many as fit into `time`; without that 1,000 of a test and
             /// 10,000 on the command line.
             ///
-            /// Of the searches of states only ss and hybrid run schedules.
+            /// Of the searches only ss and hybrid run schedules, and concolic unless its inputs are
+            /// depth-first.
             Bounds schedules: u64, nonzero;
 
             /// How long to run; with `schedules`, whichever comes first.
@@ -127,6 +128,13 @@ macro_rules! with_settings {
             /// By which rule the search dpor leaves out schedules.
             Search reduction: Reduction = "optimal";
 
+            /// How the search concolic comes to inputs.
+            ///
+            /// Only depth-first goes through all paths and orders. The others run `schedules` schedules, or as
+            /// many as fit into `time`, whose orders `strategy` draws, and reach branches of a large program
+            /// sooner.
+            Search inputs: Inputs = "depth-first";
+
             /// The last stratum of the search: so many delays (preemptions, levels).
             Search delays: u32;
 
@@ -206,6 +214,9 @@ macro_rules! kind {
     };
     (Reduction) => {
         Kind::Name(&REDUCTIONS)
+    };
+    (Inputs) => {
+        Kind::Name(&INPUTS)
     };
     (CachePolicy) => {
         Kind::Name(&CACHES)

@@ -152,8 +152,8 @@ where
     E: Explorer,
 {
     #[cfg(feature = "concolic")]
-    if plan.as_ref().is_some_and(|plan| plan.search == strata::SearchKind::Concolic) {
-        return dally_concolic::explore(program, options, sink).0;
+    if let Some(plan) = plan.as_ref().filter(|plan| plan.search == strata::SearchKind::Concolic) {
+        return dally_concolic::search(program, plan.inputs, options, sink).0;
     }
     if let Some(plan) = plan {
         return strata::explore(program, explorer, plan, options, sink);

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use dally_core::{Program, Schedule};
 use dally_search::liveness::Fairness;
-use dally_search::reduction::Reduction;
+use dally_search::reduction::{Inputs, Reduction};
 use dally_search::strata::{CachePolicy, ExplorerKind, Plan, PlanError, SearchKind};
 use dally_search::{Clocks, StrategyKind};
 pub use dally_settings::{Bytes, ValueError, parse_bytes, parse_time};
@@ -135,6 +135,7 @@ impl Settings {
             search: self.search?,
             delays: self.delays,
             reduction: self.reduction,
+            inputs: self.inputs,
             delta: self.delta,
             memory: self.memory.0,
             cache: self.cache,
@@ -190,6 +191,7 @@ impl Settings {
         let of_search = [
             ("delays", self.delays.is_some()),
             ("reduction", self.reduction != Reduction::Optimal),
+            ("inputs", self.inputs != Inputs::DepthFirst),
             ("delta", self.delta.is_some()),
             ("cache", self.cache != CachePolicy::All),
             ("exact", self.exact),

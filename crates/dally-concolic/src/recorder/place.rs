@@ -1,9 +1,11 @@
 //! Places of the program under test.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
 
 /// A place of the program under test.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -44,5 +46,53 @@ impl fmt::Display for Place {
             Some(file) => write!(f, "{file}:{}", self.line),
             None => write!(f, "line {}", self.line),
         }
+    }
+}
+
+/// A place by its number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct PlaceNumber(u32);
+
+impl PlaceNumber {
+    /// For constraints that are no branches.
+    pub(super) const NOWHERE: PlaceNumber = PlaceNumber(u32::MAX);
+}
+
+/// The places of branches, and which outcomes each has had.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    seen: Vec<(Place, [bool; 2])>,
+    numbers: BTreeMap<Place, PlaceNumber>,
+    /// By the address of the name of the file, of which the compiler may have made several: no names are
+    /// compared where a place is known.
+    by_address: FxHashMap<(usize, u32, u32), PlaceNumber>,
+}
+
+impl Places {
+    pub(super) fn number(&mut self, place: Place) -> PlaceNumber {
+        let file = place.file.map_or(0, |file| file.as_ptr().addr());
+        let Places { seen, numbers, by_address } = self;
+        *by_address.entry((file, place.line, place.column)).or_insert_with(|| {
+            *numbers.entry(place).or_insert_with(|| {
+                seen.push((place, [false; 2]));
+                PlaceNumber(seen.len() as u32 - 1)
+            })
+        })
+    }
+
+    /// An execution has this outcome; answers whether none had before.
+    pub(super) fn see(&mut self, number: PlaceNumber, outcome: bool) -> bool {
+        let known = &mut self.seen[number.0 as usize].1[usize::from(outcome)];
+        !std::mem::replace(known, true)
+    }
+
+    pub(super) fn has_seen(&self, number: PlaceNumber, outcome: bool) -> bool {
+        let known = self.seen.get(number.0 as usize);
+        known.is_some_and(|(_, outcomes)| outcomes[usize::from(outcome)])
+    }
+
+    /// For each place, whether its branch was seen not to hold and to hold.
+    pub(super) fn branches(&self) -> BTreeMap<Place, (bool, bool)> {
+        self.seen.iter().map(|&(place, [no, yes])| (place, (no, yes))).collect()
     }
 }

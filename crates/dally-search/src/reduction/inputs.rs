@@ -78,6 +78,25 @@
 //! ```
 
 use dally_core::{Input, WorkerId};
+use dally_settings::INPUTS;
+
+use crate::named::named;
+
+/// How a concolic search comes to inputs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Inputs {
+    /// All paths, with all classes of orders, by the reduction: one execution each.
+    #[default]
+    DepthFirst,
+    /// Every branch of a path is turned round, of the path first that brought most (Godefroid, Levin and
+    /// Molnar, "Automated Whitebox Fuzz Testing"); orders are drawn.
+    Generational,
+    /// Inputs and orders are drawn, and a branch is turned round where that has brought nothing new for
+    /// a while (Majumdar and Sen, "Hybrid Concolic Testing").
+    Random,
+}
+
+named!(Inputs, INPUTS, DepthFirst, Generational, Random);
 
 /// Answers the inputs of executions and says what depends on them. See the documentation of the
 /// module for the order of calls and for how to write one.

@@ -18,7 +18,7 @@ mod shared;
 mod step;
 mod wakeup;
 
-pub use inputs::{GivenInputs, InputDriver};
+pub use inputs::{GivenInputs, InputDriver, Inputs};
 pub use rule::Reduction;
 pub use search::explore_inputs;
 pub(crate) use search::{By, reduced};

@@ -5,7 +5,7 @@ use dally_settings::SEARCHES;
 use thiserror::Error;
 
 use crate::named::named;
-use crate::reduction::Reduction;
+use crate::reduction::{Inputs, Reduction};
 
 use super::written_entry::WrittenEntry;
 
@@ -54,6 +54,8 @@ pub struct Plan {
     pub delays: Option<u32>,
     /// By which rule `Dpor` leaves out schedules.
     pub reduction: Reduction,
+    /// How `Concolic` comes to inputs.
+    pub inputs: Inputs,
     /// By how much the bound rises with each stratum, at least 1; `None` for what suits the search.
     pub delta: Option<u32>,
     /// The bytes of visited states and frontier together; a cache that forgets states gets half.
@@ -81,6 +83,7 @@ impl Default for Plan {
             search: SearchKind::Ses,
             delays: None,
             reduction: Reduction::Optimal,
+            inputs: Inputs::DepthFirst,
             delta: None,
             memory: 2 << 30,
             cache: CachePolicy::All,
@@ -116,6 +119,9 @@ impl Plan {
         }
         if self.reduction != Reduction::Optimal && search != SearchKind::Dpor {
             return Err(PlanError::NotReduced { search, reduction: self.reduction });
+        }
+        if self.inputs != Inputs::DepthFirst && search != SearchKind::Concolic {
+            return Err(PlanError::NotConcolic { search, inputs: self.inputs });
         }
         if search == SearchKind::Dpor && self.delays.is_some() && !self.reduction.is_bounded() {
             return Err(PlanError::NotBounded { reduction: self.reduction });
@@ -172,6 +178,16 @@ pub enum PlanError {
         /// The rule.
         reduction: Reduction,
     },
+    /// A search that takes inputs as given is told how to come to them.
+    #[error(
+        "{search} does not solve for inputs: leave out the inputs {inputs}, or search by concolic"
+    )]
+    NotConcolic {
+        /// The search.
+        search: SearchKind,
+        /// The way to inputs.
+        inputs: Inputs,
+    },
     /// Partial-order reduction with a bound by a rule that knows none.
     #[error(
         "the search dpor has no bound with the reduction {reduction}: leave out the delays, or name \
@@ -181,6 +197,17 @@ pub enum PlanError {
         /// The rule.
         reduction: Reduction,
     },
+}
+
+impl Plan {
+    /// Whether it runs a number of schedules, and not as many as there are.
+    pub fn counts_schedules(&self) -> bool {
+        match self.search {
+            SearchKind::Ss | SearchKind::Hybrid => true,
+            SearchKind::Concolic => self.inputs != Inputs::DepthFirst,
+            _ => false,
+        }
+    }
 }
 
 impl SearchKind {

@@ -67,7 +67,7 @@ impl<P: Program + 'static> AnyProgram for P {
     fn explore(self: Arc<Self>, explorer: Bundled, plan: Plan, options: Options) -> Report {
         #[cfg(feature = "concolic")]
         if plan.search == strata::SearchKind::Concolic {
-            return dally_concolic::explore(self, options, Arc::new(())).0;
+            return dally_concolic::search(self, plan.inputs, options, Arc::new(())).0;
         }
         strata::explore(self, explorer, plan, options, Arc::new(()))
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use dally_search::liveness::Fairness;
-use dally_search::reduction::Reduction;
+use dally_search::reduction::{Inputs, Reduction};
 use dally_search::strata::{CachePolicy, ExplorerKind, SearchKind};
 use dally_search::{Clocks, StrategyKind};
 use dally_settings::{
@@ -46,7 +46,7 @@ macro_rules! names {
     )*};
 }
 
-names!(StrategyKind SearchKind Reduction ExplorerKind Fairness Clocks OutputFormat);
+names!(StrategyKind SearchKind Reduction Inputs ExplorerKind Fairness Clocks OutputFormat);
 
 /// Settings of programs, which go by their names.
 macro_rules! of_programs {
