@@ -118,6 +118,112 @@ fn producers_and_a_consumer_have_as_many_classes_as_orders_in_which_items_are_ta
         assert_eq!(senders(3, 2, mailbox), (90, 0));
         assert_eq!(senders(3, 3, mailbox), (1_680, 0));
     }
+    assert_eq!(senders(3, 4, Mailbox::PerSender), (34_650, 0));
     assert_eq!(senders(2, 2, Mailbox::Unordered), (24, 0));
     assert_eq!(senders(3, 2, Mailbox::Unordered), (720, 0));
+}
+
+/// Takes the first item and leaves the others.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Picky(Option<Item>);
+
+#[machine(states(Start, Full))]
+impl Picky {
+    #[defer(Full, Item)]
+    const RULES: () = ();
+
+    #[on(Start, Item)]
+    fn item(&mut self, cx: &mut Cx<Self>, item: Item) {
+        self.0 = Some(item);
+        cx.goto(Full);
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct ToPicky(Addr<Picky>, u8);
+
+#[machine(states(Start))]
+impl ToPicky {
+    #[entry(Start)]
+    fn start(&mut self, cx: &mut Cx<Self>) {
+        cx.send(self.0, Item(self.1, 0));
+    }
+}
+
+#[test]
+fn one_receipt_from_so_many_senders_has_as_many_classes() {
+    for senders in 1..=5 {
+        let program = MachineProgram::new("one receipt", move |setup: &mut Setup| {
+            let picky = setup.create(Picky(None));
+            for n in 0..senders {
+                setup.create(ToPicky(picky, n));
+            }
+        });
+        for mailbox in [Mailbox::PerSender, Mailbox::Unordered] {
+            let (report, _) = classes::reduce(Arc::new(program.clone().mailbox(mailbox)));
+            assert_eq!(report.schedules, u64::from(senders), "{mailbox:?}");
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Red;
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Green;
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Blue;
+
+/// Takes one message of each kind in an order of its own.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Orderly(u8);
+
+#[machine(states(First, Second, Third))]
+impl Orderly {
+    #[defer(First, Green, Blue)]
+    #[defer(Second, Blue)]
+    const RULES: () = ();
+
+    #[on(First, Red)]
+    fn red(&mut self, cx: &mut Cx<Self>, _: Red) {
+        cx.goto(Second);
+    }
+
+    #[on(Second, Green)]
+    fn green(&mut self, cx: &mut Cx<Self>, _: Green) {
+        cx.goto(Third);
+    }
+
+    #[on(Third, Blue)]
+    fn blue(&mut self, _: &mut Cx<Self>, _: Blue) {
+        self.0 += 1;
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct ToOrderly(Addr<Orderly>, u8);
+
+#[machine(states(Start))]
+impl ToOrderly {
+    #[entry(Start)]
+    fn start(&mut self, cx: &mut Cx<Self>) {
+        match self.1 {
+            0 => cx.send(self.0, Red),
+            1 => cx.send(self.0, Green),
+            _ => cx.send(self.0, Blue),
+        }
+    }
+}
+
+#[test]
+fn receipts_of_one_kind_each_have_one_class() {
+    for mailbox in [Mailbox::PerSender, Mailbox::Unordered] {
+        let program = MachineProgram::new("kinds", |setup: &mut Setup| {
+            let orderly = setup.create(Orderly(0));
+            for n in 0..3 {
+                setup.create(ToOrderly(orderly, n));
+            }
+        });
+        let (report, _) = classes::reduce(Arc::new(program.mailbox(mailbox)));
+        assert_eq!((report.schedules, report.redundant), (1, 0), "{mailbox:?}");
+    }
 }

@@ -85,10 +85,30 @@ fn litmus_tests_have_their_known_numbers_of_classes() {
     assert_eq!(count(&[&[Receive; 6], &[Send(0); 2], &[Send(0); 2], &[Send(0); 2]]), 90);
     // Each has its own.
     assert_eq!(count(&[&[Receive], &[Send(0)], &[Receive], &[Send(2)]]), 1);
+    // A lock is as a queue here: in which order it is taken.
+    let locks = |tasks: usize, times| count(&vec![[Write(0)].repeat(times).as_slice(); tasks]);
+    assert_eq!([locks(2, 1), locks(2, 2), locks(2, 3), locks(3, 2)], [2, 6, 20, 90]);
     assert_eq!(count(&[&[Write(0)], &[Write(0)], &[Write(0)]]), 6);
     assert_eq!(count(&[&[Write(0)], &[Read(0)], &[Read(0)]]), 4);
     assert_eq!(count(&[&[Read(0), Write(1)], &[Read(1), Write(0)]]), 3);
     assert_eq!(count(&[&[Read(0), Write(0)], &[Read(0), Write(0)]]), 4);
+}
+
+#[test]
+fn three_senders_of_four_messages_have_34650_classes_with_any_number_of_threads() {
+    use Do::{Receive, Send};
+    let sender = [Send(0); 4];
+    let scripts: [&[Do]; 4] = [&[Receive; 12], &sender, &sender, &sender];
+    let runs = [1, 2, 3].map(|threads| {
+        let program = Arc::new(Scripts::new(&scripts));
+        let (report, executed) = classes::reduce_with(program, threads, true);
+        assert_eq!((report.schedules, report.redundant, report.cut), (34_650, 0, 0));
+        let distinct: std::collections::BTreeSet<String> =
+            executed.iter().map(|choices| format!("{choices:?}")).collect();
+        assert_eq!(distinct.len(), 34_650);
+        (report.steps, distinct)
+    });
+    assert!(runs[0] == runs[1] && runs[1] == runs[2]);
 }
 
 /// How many schedules each rule runs of three programs, and what it gives up half-way besides.

@@ -258,11 +258,6 @@ pub(crate) fn look(object: &Object) {
     try_with(|exec| exec.touch_silently(object, Mode::Read));
 }
 
-/// Notes that the running step changes an object, without words for readers.
-pub(crate) fn change(object: &Object) {
-    try_with(|exec| exec.touch_silently(object, Mode::ReadModifyWrite));
-}
-
 /// Says what the running task waits for if this poll leaves it blocked.
 pub(crate) fn wait(wait: Wait, next: Access, waker: &Waker) {
     try_with(|exec| exec.wait(wait, next, waker));

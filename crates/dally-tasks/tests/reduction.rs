@@ -9,8 +9,8 @@ use std::future::pending;
 use std::sync::Arc;
 
 use classes::{Tally, compare, compare_rules, seen};
-use dally_tasks::sync::Mutex;
-use dally_tasks::{TaskProgram, spawn};
+use dally_tasks::sync::{Mutex, mpsc};
+use dally_tasks::{TaskProgram, spawn, yield_now};
 use programs::{Outcomes, generate};
 
 #[test]
@@ -37,11 +37,11 @@ fn other_rules_miss_no_class_of_tasks_within_their_bounds() {
     assert!(tally.programs > 30 && tally.classes > 100, "{tally:?}");
 }
 
-/// The classes of two tasks that add to a counter under a lock so many times each.
-fn counters(times: u32) -> (u64, u64) {
+/// The classes of so many tasks that add to a counter under a lock so many times each.
+fn counters([tasks, times]: [u32; 2]) -> (u64, u64) {
     let program = TaskProgram::new("counters", move || async move {
         let counter = Arc::new(Mutex::new(0));
-        for _ in 0..2 {
+        for _ in 0..tasks {
             let counter = counter.clone();
             spawn(async move {
                 for _ in 0..times {
@@ -57,8 +57,53 @@ fn counters(times: u32) -> (u64, u64) {
 }
 
 #[test]
-fn two_tasks_and_a_lock_have_as_many_classes_as_orders_in_which_it_is_taken() {
-    assert_eq!([1, 2, 3].map(counters), [(2, 0), (6, 0), (20, 0)]);
+fn tasks_and_a_lock_have_as_many_classes_as_orders_in_which_it_is_taken() {
+    let known = [(2, 0), (6, 0), (20, 0), (90, 0)];
+    assert_eq!([[2, 1], [2, 2], [2, 3], [3, 2]].map(counters), known);
+}
+
+/// The classes of so many tasks that send so many values each to the main task. It is the other task that
+/// receives: the main one waits in vain.
+fn senders([tasks, values]: [usize; 2], capacity: Option<usize>) -> u64 {
+    let program = TaskProgram::new("senders", move || async move {
+        let (unbounded, mut receiver) = mpsc::unbounded_channel();
+        let (bounded, mut within) = mpsc::channel(capacity.unwrap_or(1));
+        for task in 0..tasks {
+            let (unbounded, bounded) = (unbounded.clone(), bounded.clone());
+            spawn(async move {
+                for value in 0..values {
+                    match capacity {
+                        None => {
+                            unbounded.send((task, value)).unwrap();
+                            yield_now().await;
+                        }
+                        Some(_) => bounded.send((task, value)).await.unwrap(),
+                    }
+                }
+                pending::<()>().await;
+            });
+        }
+        for _ in 0..tasks * values {
+            match capacity {
+                None => receiver.recv().await,
+                Some(_) => within.recv().await,
+            };
+        }
+        pending::<()>().await;
+    });
+    let (report, _) = classes::reduce(Arc::new(program));
+    report.schedules
+}
+
+/// A send commutes with the receipt of another value, so there are as many classes as orders of sends, times
+/// two for each receipt that may have to wait or not; the first one always waits.
+#[test]
+fn senders_have_a_class_for_each_order_of_sends_and_for_each_receipt_that_waits() {
+    for capacity in [None, Some(4)] {
+        assert_eq!(senders([2, 1], capacity), 2 * 2, "{capacity:?}");
+        assert_eq!(senders([2, 2], capacity), 6 << 3, "{capacity:?}");
+        assert_eq!(senders([3, 1], capacity), 6 << 2, "{capacity:?}");
+    }
 }
 
 /// The classes of two or three tasks that each do something with one primitive. The main task makes them and
@@ -85,7 +130,7 @@ fn classes_of<F: Future<Output = ()> + 'static>(
 #[test]
 fn every_primitive_has_as_many_classes_as_orders_that_make_a_difference() {
     use dally_tasks::sync::{
-        Barrier, Notify, OnceCell, RwLock, Semaphore, broadcast, mpsc, oneshot, watch,
+        Barrier, Notify, OnceCell, RwLock, Semaphore, broadcast, oneshot, watch,
     };
     use dally_tasks::time::sleep;
     use std::time::Duration;

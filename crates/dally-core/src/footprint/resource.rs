@@ -30,6 +30,11 @@ pub enum Resource {
     Message(MessageId),
     /// A lock, a channel, a shared value.
     Object(ObjectId),
+    /// The receiving end of a channel, where that is told from its sending end, which is the object.
+    Receiver(ObjectId),
+    /// The value of this number in a queue: written by who puts it there, touched by who looks for it or
+    /// takes it.
+    Entry(ObjectId, u32),
     /// The monitors: all of them hear what is announced.
     Monitors,
 }
@@ -45,6 +50,11 @@ impl Resource {
             Resource::Inbox(worker) => (5, worker.to_bits(), 0),
             Resource::Message(message) => (6, message.sender.to_bits(), message.number),
             Resource::Object(object) => (7, object.creator.to_bits(), object.number),
+            Resource::Receiver(object) => (8, object.creator.to_bits(), object.number),
+            Resource::Entry(object, entry) => {
+                let number = u64::from(object.number) << 32 | u64::from(entry);
+                return mix(mix(9, number), object.creator.to_bits());
+            }
         };
         mix(u64::from(number) << 8 | kind, whose)
     }
@@ -59,6 +69,8 @@ impl fmt::Display for Resource {
             Resource::Inbox(worker) => write!(f, "inbox of {worker}"),
             Resource::Message(message) => write!(f, "message {message}"),
             Resource::Object(object) => write!(f, "{object}"),
+            Resource::Receiver(object) => write!(f, "receiver of {object}"),
+            Resource::Entry(object, entry) => write!(f, "value {entry} of {object}"),
             Resource::Monitors => f.write_str("monitors"),
         }
     }
@@ -79,6 +91,12 @@ impl FromStr for Resource {
             text.strip_prefix(name)?.parse().ok().map(make)
         };
         let message = || Some(Resource::Message(text.strip_prefix("message ")?.parse().ok()?));
+        let receiver =
+            || Some(Resource::Receiver(text.strip_prefix("receiver of ")?.parse().ok()?));
+        let entry = || {
+            let (entry, object) = text.strip_prefix("value ")?.split_once(" of ")?;
+            Some(Resource::Entry(object.parse().ok()?, entry.parse().ok()?))
+        };
         match text {
             "execution" => Some(Resource::Execution),
             "monitors" => Some(Resource::Monitors),
@@ -86,6 +104,8 @@ impl FromStr for Resource {
                 .or_else(|| of("life of ", Resource::Life))
                 .or_else(|| of("inbox of ", Resource::Inbox))
                 .or_else(message)
+                .or_else(receiver)
+                .or_else(entry)
                 .or_else(|| text.parse().ok().map(Resource::Object)),
         }
         .ok_or(NotAResource)
@@ -184,6 +204,8 @@ mod tests {
             Resource::Inbox(worker),
             Resource::Message(message),
             Resource::Object(ObjectId { creator: worker, number: 4 }),
+            Resource::Receiver(ObjectId { creator: worker, number: 4 }),
+            Resource::Entry(ObjectId { creator: worker, number: 4 }, 5),
             Resource::Monitors,
         ];
         for resource in resources {

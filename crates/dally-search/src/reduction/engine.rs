@@ -11,56 +11,61 @@
 //! nothing sleeps any more, and only there steps are picked freely.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use dally_core::bug::Uncontrolled;
+use dally_core::{Bug, Footprint, System, WorkerId};
 use rustc_hash::FxHashSet;
 
-use dally_core::{
-    Access, Bug, Choice, EventBudget, Footprint, Problem, Resource, Stop, System, WorkerId,
-};
-
-use super::env::{Answers, StepEnv};
 use super::estimate::{Estimate, Leaves};
 use super::inputs::InputDriver;
 use super::node::{Node, Seats};
+use super::outcome::Outcome;
 use super::races::Race;
 use super::rule::Reduction;
-use super::shared::Results;
+use super::sharing::{Job, Parts};
 use super::step::Step;
-use super::wakeup::{Branch, Next};
+use super::taking::Taken;
+use super::wakeup::Branch;
 use crate::choice_log::{Activity, ChoiceWriter};
-use crate::executor::{Limits, bug_at_end, endless, too_long};
-use crate::strata::{ReturnError, StateSpace};
+use crate::executor::Limits;
+use crate::strata::StateSpace;
 
+/// The parts of a search in such a space with such a driver.
+pub(crate) type PartsOf<S, D> = Parts<<S as StateSpace>::Snapshot, <D as InputDriver>::Assignment>;
+
+type JobOf<S, D> = Job<<S as StateSpace>::Snapshot, <D as InputDriver>::Assignment>;
+
+/// One thread of a search.
 pub(crate) struct Engine<S: StateSpace, D: InputDriver> {
     pub(super) space: S,
     pub(super) driver: D,
     pub(super) writer: ChoiceWriter,
-    pub(super) results: Arc<Results>,
-    limits: Limits,
+    pub(super) limits: Limits,
+    parts: Arc<PartsOf<S, D>>,
+    /// What has come of the part under way so far.
+    pub(super) results: Outcome,
+    /// Set when the part under way is not wanted any more.
+    unwanted: Arc<AtomicBool>,
     /// The execution under way. `nodes[depth]` is the live one; those after it are spare memory.
     pub(super) nodes: Vec<Node<S::Snapshot, D::Assignment>>,
     pub(super) depth: usize,
     pub(super) seats: Seats,
     /// The races of the execution that have not been reversed.
     pub(super) races: Vec<Race>,
-    footprint: Footprint,
+    /// The first node that belongs to the part under way, and how many executions it has had since it
+    /// was last divided, and may have.
+    pub(super) base: usize,
+    pub(super) executions: u64,
+    pub(super) patience: u64,
+    pub(super) footprint: Footprint,
     pub(super) rule: Reduction,
     /// What the choices of a schedule may cost, by the rule.
-    bound: u32,
+    pub(super) bound: u32,
     /// The classes executed, where one may be executed again.
     classes: FxHashSet<u64>,
-}
-
-/// What came of a step.
-enum Taken {
-    /// The live node is the next one.
-    Deeper,
-    /// The execution is over.
-    Ended,
-    /// What the step does is asleep, or it could not be taken: there is nothing to explore.
-    Nothing,
+    /// The steps of the part that were told of, and the estimates that were asked for.
+    told: u64,
+    asked: u64,
 }
 
 impl<S: StateSpace, D: InputDriver> Engine<S, D> {
@@ -68,54 +73,138 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         space: S,
         driver: D,
         writer: ChoiceWriter,
-        results: Arc<Results>,
+        parts: Arc<PartsOf<S, D>>,
         limits: Limits,
         (rule, bound): (Reduction, u32),
     ) -> Engine<S, D> {
         Engine {
-            rule,
-            bound,
-            classes: FxHashSet::default(),
             space,
             driver,
             writer,
-            results,
             limits,
+            parts,
+            results: Outcome::default(),
+            unwanted: Arc::default(),
             nodes: Vec::new(),
             depth: 0,
             seats: Seats::default(),
             races: Vec::new(),
+            base: 0,
+            executions: 0,
+            patience: 0,
             footprint: Footprint::default(),
+            rule,
+            bound,
+            classes: FxHashSet::default(),
+            told: 0,
+            asked: 0,
         }
     }
 
-    /// Explores everything, unless it is told to stop. A bug kept the program from starting.
-    pub(crate) fn explore(&mut self) -> Result<(), Bug> {
+    /// Explores parts until there are none, or it is told to stop.
+    pub(crate) fn work(&mut self) {
+        while let Some(mut job) = self.parts.next() {
+            (self.results, self.told) = (Outcome::default(), 0);
+            self.unwanted = job.unwanted.clone();
+            let explored = match job.part.take() {
+                Some(part) => {
+                    self.load(part);
+                    Ok(self.explore(false, &mut job))
+                }
+                None => self.begin().map(|()| self.explore(true, &mut job)),
+            };
+            self.writer.now(Activity::Nothing);
+            self.results.unfinished = !matches!(explored, Ok(true));
+            let (rest, expected) = if self.results.unfinished {
+                (None, self.estimate())
+            } else {
+                (Some(self.rest()), Estimate { mean: self.results.leaves as f64, variance: 0.0 })
+            };
+            let outcome = (std::mem::take(&mut self.results), expected);
+            if let Err(bug) = explored {
+                self.parts.failed(bug);
+            }
+            self.parts.explored(job, outcome, rest);
+        }
+    }
+
+    /// Goes to the first state.
+    fn begin(&mut self) -> Result<(), Bug> {
+        self.load_first();
         self.writer.rewind(0);
         self.driver.begin_execution(None, 0);
         self.space.start(&mut self.writer)?;
         self.arrive(Vec::new());
-        while !self.results.is_halted() {
-            match self.forward() {
-                Taken::Deeper => continue,
-                Taken::Ended => self.reverse_races(),
-                Taken::Nothing => self.reverse_races_of_part(),
-            }
-            if !self.back() {
-                self.results.finished();
-                break;
-            }
-            if self.results.is_asked() {
-                self.results.estimated(self.estimate());
-            }
-        }
-        self.writer.now(Activity::Nothing);
-        self.results.estimated(self.estimate());
         Ok(())
     }
 
+    /// Explores the part to its end, from its live node or from one to go back to. Answers whether that
+    /// was done.
+    fn explore(&mut self, is_live: bool, job: &mut JobOf<S, D>) -> bool {
+        if !is_live && !self.back() {
+            return !self.is_stopped();
+        }
+        while !self.is_stopped() {
+            match self.forward() {
+                Taken::Deeper => continue,
+                Taken::Ended => {
+                    self.reverse_races();
+                    // A branch on inputs is found by what was explored before it, and the other rules
+                    // are there to be compared.
+                    if self.rule == Reduction::Optimal
+                        && !D::BRANCHES
+                        && let Some(division) = self.divide()
+                    {
+                        self.parts.divided(job, division);
+                    }
+                }
+                Taken::Nothing => self.reverse_races_of_part(),
+            }
+            if !self.back() {
+                return !self.is_stopped();
+            }
+            if self.asked != self.parts.asked() {
+                self.asked = self.parts.asked();
+                self.parts.expect(job, self.estimate());
+            }
+        }
+        false
+    }
+
+    /// Whether the search or the part is over before all is explored.
+    fn is_stopped(&self) -> bool {
+        self.results.stopped || self.unwanted.load(Ordering::Relaxed) || self.parts.is_halted()
+    }
+
+    /// An execution has come to its end, or a bug has ended it.
+    pub(super) fn executed(&mut self) {
+        if !self.rule.repeats_nothing() {
+            self.classes.insert(self.class());
+            self.results.distinct = self.classes.len() as u64;
+        }
+        self.leaf();
+        self.executions += 1;
+        self.results.executed += 1;
+        self.parts.executed(self.results.steps - self.told, &self.writer);
+        self.told = self.results.steps;
+    }
+
+    /// A branch ends at the live node.
+    pub(super) fn leaf(&mut self) {
+        self.results.leaves += 1;
+        self.nodes[self.depth].leaves.found(1);
+    }
+
+    /// Takes note of a bug, to which the choices in the log lead.
+    pub(super) fn found(&mut self, bug: Bug) {
+        if let Some(raw) = self.results.found(bug, &self.writer) {
+            self.parts.found(raw);
+        }
+        self.results.stopped |= !self.parts.keeps_going();
+    }
+
     /// Makes the live state the node at this depth; `then` is what is to be explored from it.
-    fn arrive(&mut self, then: Vec<Branch<D::Assignment>>) {
+    pub(super) fn arrive(&mut self, then: Vec<Branch<D::Assignment>>) {
         let depth = self.depth;
         if self.nodes.len() == depth {
             self.nodes.push(Node::blank());
@@ -166,7 +255,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             Some(worker) => self.take(Branch::any(worker)),
             None => {
                 // All that can follow is covered by executions that begin with steps asleep.
-                self.results.redundant();
+                self.results.redundant += 1;
                 Taken::Nothing
             }
         }
@@ -207,7 +296,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
     /// `false` if there is none.
     fn back(&mut self) -> bool {
         loop {
-            if self.results.is_halted() {
+            if self.is_stopped() {
                 return true;
             }
             self.end_branch();
@@ -230,7 +319,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             } else if let node = &self.nodes[self.depth]
                 && node.wakeup.is_empty()
             {
-                if self.depth == 0 {
+                if self.depth == self.base {
                     return false;
                 }
                 let leaves = node.leaves.total();
@@ -272,229 +361,6 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             node.leaves.end_branch();
             self.forget_races();
         }
-    }
-
-    /// Takes a step from the live node.
-    fn take(&mut self, branch: Branch<D::Assignment>) -> Taken {
-        let Branch { next, then, covers, .. } = branch;
-        let again = !self.nodes[self.depth].asked.is_empty();
-        let worker = next.worker();
-        let node = &mut self.nodes[self.depth];
-        (node.worker, node.any) = (worker, matches!(next, Next::Any(..)));
-        node.explored = true;
-        if !again {
-            node.covers = covers;
-        }
-        let cost = if self.rule.is_bounded() { self.price(worker) } else { 0 };
-        let node = &mut self.nodes[self.depth];
-        node.next_cost = node.cost.saturating_add(cost);
-        if node.next_cost > self.bound {
-            self.results.bounded();
-            node.any = false;
-            return Taken::Nothing;
-        }
-        if !node.enabled.contains(&worker) {
-            self.results.redundant();
-            node.any = false;
-            node.uncover();
-            return Taken::Nothing;
-        }
-        self.results.stepped();
-        self.writer.write(Choice::Worker(worker));
-        self.driver.begin_step(self.depth, worker);
-        let chooses = node.any && {
-            self.space.system().pending(worker, &mut self.footprint);
-            let inbox = Resource::Inbox(worker);
-            let listed = |access: &Access| access.resource == inbox;
-            self.footprint.is_unknown() || self.footprint.accesses().iter().any(listed)
-        };
-        self.footprint.begin(worker);
-        let answers = match &next {
-            Next::Exactly(step) => Answers::Exactly(&step.picks, 0),
-            Next::Any(..) => Answers::Any { asked: &mut node.asked, asleep: &node.asleep },
-        };
-        let mut env = StepEnv {
-            writer: &mut self.writer,
-            driver: &mut self.driver,
-            answers,
-            picks: Vec::new(),
-            had_options: false,
-            footprint: &mut self.footprint,
-            listens: node.any,
-            items: EventBudget::new(self.limits.step_items),
-            endless: false,
-            inputs: false,
-            asleep: false,
-            astray: false,
-            branches: 0,
-        };
-        let stepped = self.space.step(worker, &mut env);
-        env.note_branches();
-        let StepEnv { picks, had_options, endless: too_long, asleep, astray, inputs, .. } = env;
-        if inputs && !D::BRANCHES {
-            self.results.inputs.store(true, Ordering::Relaxed);
-        }
-        if asleep || astray {
-            if astray {
-                self.results.astray();
-            }
-            return Taken::Nothing;
-        }
-        let bug = match stepped {
-            Ok(()) if !too_long => None,
-            Err(Stop::Bug(bug)) if !too_long => Some(bug.in_step_of(worker)),
-            Err(Stop::Cut) if !too_long => return self.is_irrelevant(),
-            _ if self.limits.long_steps_end => {
-                self.results.cut();
-                return Taken::Nothing;
-            }
-            _ => Some(endless(self.space.system(), worker, self.limits.step_items)),
-        };
-        if bug.is_some() {
-            // It ends the execution, so its order with every other step matters.
-            self.footprint.add(Access::update(Resource::Execution));
-        }
-        let step = match next {
-            Next::Exactly(step) if bug.is_none() => step,
-            _ => Arc::new(Step::new(self.footprint.clone(), picks, had_options, chooses)),
-        };
-        let node = &mut self.nodes[self.depth];
-        if node.asleep.iter().any(|asleep| asleep.is(&step)) {
-            self.results.redundant();
-            return Taken::Nothing;
-        }
-        if D::BRANCHES && !node.any {
-            // Another outcome of a branch may be feasible here that was not where the step comes from.
-            node.ask_branches_of(&step);
-        }
-        (node.step, node.taken) = (Some(step), true);
-        self.order();
-        match bug {
-            None => {
-                self.depth += 1;
-                self.arrive(then);
-                self.note_disabled();
-                Taken::Deeper
-            }
-            Some(bug) => {
-                self.note_all_disabled();
-                self.executed();
-                self.results.found(bug, &self.writer);
-                Taken::Ended
-            }
-        }
-    }
-
-    /// Called where no worker can step.
-    fn at_the_end(&mut self) -> Taken {
-        self.executed();
-        let bug = bug_at_end(self.space.system());
-        self.writer.now(Activity::Ending);
-        let finished = self.space.finish();
-        self.writer.now(Activity::Stepping);
-        if let Some(bug) = bug.or(finished.err()) {
-            self.results.found(bug, &self.writer);
-        }
-        Taken::Ended
-    }
-
-    /// Called where the execution has as many steps as it may have.
-    fn at_the_bound(&mut self) -> Taken {
-        self.results.cut();
-        self.nodes[self.depth].leaves.found(1);
-        if self.limits.fail_on_max_steps {
-            self.results.found(too_long(self.limits.max_steps), &self.writer);
-        }
-        Taken::Ended
-    }
-
-    /// Called where the program itself gave up the execution: an assumption does not hold.
-    fn is_irrelevant(&mut self) -> Taken {
-        self.results.irrelevant(self.nodes[self.depth].enabled.len() == 1);
-        self.nodes[self.depth].leaves.found(1);
-        Taken::Ended
-    }
-
-    fn executed(&mut self) {
-        if !self.rule.repeats_nothing() {
-            self.classes.insert(self.class());
-            self.results.distinct(self.classes.len());
-        }
-        self.nodes[self.depth].leaves.found(1);
-        self.results.executed(&self.writer);
-    }
-
-    /// Makes the node at this depth the live state; `false` if that fails, and the search ends.
-    fn return_to_node(&mut self, inputs: Option<D::Assignment>) -> bool {
-        self.writer.truncate(self.nodes[self.depth].path);
-        let returned = if D::BRANCHES {
-            self.run_again(inputs)
-        } else {
-            let Some(snapshot) = &self.nodes[self.depth].snapshot else { return false };
-            self.space.go_to(snapshot, &mut self.writer)
-        };
-        let difference = match returned {
-            Ok(()) => return true,
-            Err(ReturnError::Bug(bug)) => format!("it failed on the way: {bug}"),
-            Err(ReturnError::Diverged(message)) => message,
-        };
-        let bug = Bug::new(Problem::Uncontrolled(Uncontrolled::Prefix { difference }));
-        self.results.found(bug, &self.writer);
-        self.results.halt();
-        false
-    }
-
-    /// Runs the steps up to the node again, with these inputs or those of the latest execution.
-    fn run_again(&mut self, inputs: Option<D::Assignment>) -> Result<(), ReturnError> {
-        let inputs = inputs.unwrap_or_else(|| self.driver.assignment());
-        self.writer.rewind(0);
-        self.space.start(&mut self.writer).map_err(ReturnError::Bug)?;
-        self.driver.begin_execution(Some(&inputs), self.depth);
-        for depth in 0..self.depth {
-            let Some(step) = self.nodes[depth].step.clone() else { return Ok(()) };
-            self.nodes[depth].path = self.writer.len();
-            self.writer.write(Choice::Worker(step.worker));
-            self.driver.begin_step(depth, step.worker);
-            self.footprint.begin(step.worker);
-            let mut env = StepEnv {
-                writer: &mut self.writer,
-                driver: &mut self.driver,
-                answers: Answers::Exactly(&step.picks, 0),
-                picks: Vec::new(),
-                had_options: false,
-                footprint: &mut self.footprint,
-                listens: false,
-                items: EventBudget::new(self.limits.step_items),
-                endless: false,
-                inputs: false,
-                asleep: false,
-                astray: false,
-                branches: 0,
-            };
-            let stepped = self.space.step(step.worker, &mut env);
-            let astray = env.astray;
-            match stepped {
-                Ok(()) if !astray => {}
-                Err(Stop::Bug(bug)) => return Err(ReturnError::Bug(*bug)),
-                _ => {
-                    let message = format!("step {}: it asks for something else", depth + 1);
-                    return Err(ReturnError::Diverged(message));
-                }
-            }
-        }
-        self.nodes[self.depth].path = self.writer.len();
-        Ok(())
-    }
-
-    /// How many classes there are.
-    pub(crate) fn estimate(&self) -> Estimate {
-        let nothing = Estimate { mean: 0.0, variance: 0.0 };
-        let Some(live) = self.nodes.get(self.depth) else { return nothing };
-        let mut estimate = Estimate { mean: (live.leaves.total() as f64).max(1.0), variance: 0.0 };
-        for node in self.nodes[..self.depth].iter().rev() {
-            estimate = node.leaves.estimate(estimate, node.wakeup.len());
-        }
-        estimate
     }
 
     /// A worker can step from the live node that this step was taken from.

@@ -23,6 +23,14 @@ pub(crate) struct Estimate {
     pub(crate) variance: f64,
 }
 
+impl Estimate {
+    /// Adds the leaves of another part of the tree.
+    pub(crate) fn add(&mut self, other: Estimate) {
+        self.mean += other.mean;
+        self.variance += other.variance;
+    }
+}
+
 impl Leaves {
     /// So many more leaves were found in the branch under way.
     pub(crate) fn found(&mut self, leaves: u64) {

@@ -102,7 +102,7 @@ named!(Inputs, INPUTS, DepthFirst, Generational, Random);
 /// module for the order of calls and for how to write one.
 pub trait InputDriver {
     /// The numbers that inputs have, by a name of the driver's own; cheap to copy.
-    type Assignment: Clone;
+    type Assignment: Clone + Send;
 
     /// Whether it branches at all; a driver that says `false` is never asked for branches, and
     /// states may be copied.

@@ -11,11 +11,15 @@ mod env;
 mod estimate;
 mod inputs;
 mod node;
+mod outcome;
+mod part;
 mod races;
+mod returning;
 mod rule;
 mod search;
-mod shared;
+mod sharing;
 mod step;
+mod taking;
 mod wakeup;
 
 pub use inputs::{GivenInputs, InputDriver, Inputs};

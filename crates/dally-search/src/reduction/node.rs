@@ -10,7 +10,7 @@ use super::env::{Asked, Options, is_asleep};
 use super::estimate::Leaves;
 use super::inputs::InputDriver;
 use super::step::{Pick, Step};
-use super::wakeup::{Branch, Covered, Next};
+use super::wakeup::{Branch, Covered, Next, Sequence};
 
 /// A state of the execution under way, and the step that was taken from it.
 pub(crate) struct Node<Snapshot, A> {
@@ -71,6 +71,34 @@ impl<Snapshot, A> Node<Snapshot, A> {
         }
     }
 
+    /// The node as others need it that go on after its step: to find and to judge races. What they find
+    /// is kept in `wakeup`.
+    pub(crate) fn as_seen(&self) -> Node<Snapshot, A> {
+        Node {
+            path: self.path,
+            cost: self.cost,
+            next_cost: self.next_cost,
+            enabled: self.enabled.clone(),
+            asleep: self.asleep.clone(),
+            step: self.step.clone(),
+            worker: self.worker,
+            clock: self.clock.clone(),
+            seat: self.seat,
+            ..Node::blank()
+        }
+    }
+
+    /// Has executions explored that begin so, unless those that were or will be explored from here
+    /// cover them.
+    pub(crate) fn explore(&mut self, sequence: Sequence, inputs: Option<&A>)
+    where
+        A: Clone,
+    {
+        if !sequence.is_covered_by(&self.asleep) {
+            sequence.insert(&mut self.wakeup, inputs);
+        }
+    }
+
     /// The number of the step among those of its worker, from 1.
     pub(crate) fn number(&self) -> u32 {
         self.clock[self.seat]
@@ -88,9 +116,7 @@ impl<Snapshot, A> Node<Snapshot, A> {
     {
         self.explored = false;
         for (sequence, inputs) in std::mem::take(&mut self.covers) {
-            if !sequence.is_covered_by(&self.asleep) {
-                sequence.insert(&mut self.wakeup, inputs.as_ref());
-            }
+            self.explore(sequence, inputs.as_ref());
         }
     }
 
@@ -181,6 +207,19 @@ impl Seats {
     /// The seat of a worker that has stepped.
     pub(crate) fn known(&self, worker: WorkerId) -> Option<usize> {
         self.seats.get(&worker).copied()
+    }
+
+    /// The seats as they were when the step from this node was taken.
+    pub(crate) fn up_to(&self, node: usize) -> Seats {
+        self.before(node + 1)
+    }
+
+    /// The seats as they were before the step from this node.
+    pub(crate) fn before(&self, node: usize) -> Seats {
+        let (seats, workers) = (self.seats.clone(), self.workers.clone());
+        let before =
+            |steps: &Vec<usize>| steps.iter().copied().take_while(|&step| step < node).collect();
+        Seats { seats, workers, steps: self.steps.iter().map(before).collect() }
     }
 
     /// The workers, by seats.

@@ -9,12 +9,14 @@ use super::wakeup::{Next, Sequence};
 use crate::strata::StateSpace;
 
 /// Two steps whose order is to be reversed.
+#[derive(Clone, Copy)]
 pub(crate) struct Race {
     /// The node of the first.
     pub(super) first: usize,
     pub(super) second: Second,
 }
 
+#[derive(Clone, Copy)]
 pub(super) enum Second {
     /// The step from this node: it is dependent, and nothing lies between the two.
     Step(usize),
@@ -26,7 +28,7 @@ pub(super) enum Second {
 
 impl Race {
     /// The node of the later step, as far as it was taken.
-    fn last(&self) -> usize {
+    pub(super) fn last(&self) -> usize {
         match self.second {
             Second::Step(second) | Second::Arrival(second) => second,
             Second::Disabled(_) => self.first,
@@ -116,10 +118,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         let races = std::mem::take(&mut self.races);
         for race in &races {
             let Some(sequence) = self.reversed(race) else { continue };
-            let node = &mut self.nodes[race.first];
-            if !sequence.is_covered_by(&node.asleep) {
-                sequence.insert(&mut node.wakeup, inputs.as_ref());
-            }
+            self.nodes[race.first].explore(sequence, inputs.as_ref());
         }
         self.races = races;
     }

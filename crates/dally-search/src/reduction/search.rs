@@ -1,19 +1,17 @@
 //! The entry points of reduced searches, and their reports.
 
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use dally_core::report::{Classes, Ended, Report};
 use dally_core::{Bug, Program};
 
-use super::engine::Engine;
+use super::engine::{Engine, PartsOf};
 use super::inputs::{GivenInputs, InputDriver};
 use super::rule::Reduction;
-use super::shared::Results;
 use crate::confirm::RawFinding;
 use crate::options::{Expected, Options, Sink};
 use crate::runner::{Run, count_bug};
-use crate::strata::{Replaying, StateSpace};
+use crate::strata::{Replaying, SearchKind, StateSpace};
 use crate::supervisor::LeaveBehind;
 
 /// Explores one execution for each class of schedules and each path that inputs decide: the driver
@@ -29,8 +27,9 @@ where
     D: InputDriver + 'static,
 {
     let options = options.naming(&*program);
+    // What a step branches on was found by what was explored before, so one thread explores all.
     let make = |program| Ok(Replaying::unidentified(program));
-    search(program, driver, By::default(), options, sink, make, None)
+    search(program, vec![driver], By::default(), options, sink, make, None)
 }
 
 /// Explores one execution for each class of schedules, with the inputs as given.
@@ -42,7 +41,11 @@ pub(crate) fn reduced<P: Program + 'static, S: StateSpace>(
     make: fn(Arc<P>) -> Result<S, Bug>,
     note: Option<String>,
 ) -> Report {
-    search(program, || GivenInputs, by, options, sink, make, note)
+    let threads = match by.rule {
+        Reduction::Optimal => SearchKind::Dpor.threads(options.threads),
+        _ => 1,
+    };
+    search(program, vec![|| GivenInputs; threads], by, options, sink, make, note)
 }
 
 /// The rule of a reduced search, and its bound.
@@ -64,13 +67,14 @@ impl By {
     }
 }
 
+/// Searches with a thread for each driver.
 fn search<P, S, D>(
     program: Arc<P>,
-    driver: impl FnOnce() -> D + Send + 'static,
+    drivers: Vec<impl FnOnce() -> D + Send + 'static>,
     by: By,
     options: Options,
     sink: Arc<dyn Sink>,
-    make: impl FnOnce(Arc<P>) -> Result<S, Bug> + Send + 'static,
+    make: fn(Arc<P>) -> Result<S, Bug>,
     note: Option<String>,
 ) -> Report
 where
@@ -79,53 +83,54 @@ where
     D: InputDriver + 'static,
 {
     let mut run = Run::new(program, options, by.name(D::BRANCHES), sink);
-    // A branch is found by what was explored before it, so subtrees are not independent.
-    run.report.threads = 1;
+    run.report.threads = drivers.len();
     run.report.notes.extend(note);
-    let results = Arc::new(Results::new(run.shared.clone()));
-    let mut threads = run.supervisor::<(), Result<(), Box<Bug>>>();
-    let (program, limits) = (run.program.clone(), run.shared.description.limits);
-    let shared = results.clone();
-    let started = threads.spawn(move |writer, supervised| {
-        if supervised.command().is_some() {
-            let by = (by.rule, by.bound.filter(|_| by.rule.is_bounded()).unwrap_or(u32::MAX));
-            let explored = make(program).and_then(|space| {
-                Engine::new(space, driver(), writer, shared, limits, by).explore()
-            });
-            supervised.answer(explored.map_err(Box::new));
+    let parts = Arc::new(PartsOf::<S, D>::new(run.shared.clone()));
+    let mut threads = run.supervisor::<(), ()>();
+    for driver in drivers {
+        let (program, limits) = (run.program.clone(), run.shared.description.limits);
+        let parts = parts.clone();
+        let started = threads.spawn(move |writer, supervised| {
+            if supervised.command().is_some() {
+                let by = (by.rule, by.bound.filter(|_| by.rule.is_bounded()).unwrap_or(u32::MAX));
+                match make(program) {
+                    Ok(space) => {
+                        Engine::new(space, driver(), writer, parts, limits, by).work();
+                    }
+                    Err(bug) => parts.failed(bug),
+                }
+                supervised.answer(());
+            }
+        });
+        if !run.is_started(started) {
+            break;
         }
-    });
-    if !run.is_started(started) {
+    }
+    if threads.is_empty() {
         run.end(Ended::Failed);
         return run.finish();
     }
-    threads.command_first(());
-    let mut failed = None;
-    run.supervise(
-        &mut threads,
-        LeaveBehind::InsideProgram,
-        |run| {
-            let estimate = results.ask();
-            let [classes, spread] = [estimate.mean, estimate.variance.sqrt()].map(|n| n as u64);
-            run.expected = Some(Expected { classes, spread });
-        },
-        |_, explored| {
-            failed = explored.err();
-        },
-    );
+    threads.command_all(|_| ());
+    let tick = |run: &mut Run<P>| {
+        let estimate = parts.ask();
+        let [classes, spread] = [estimate.mean, estimate.variance.sqrt()].map(|n| n as u64);
+        run.expected = Some(Expected { classes, spread });
+    };
+    run.supervise(&mut threads, LeaveBehind::InsideProgram, tick, |_, ()| {});
     threads.finish();
-    let mut bugs =
-        std::mem::take(&mut *results.bugs.lock().unwrap_or_else(PoisonError::into_inner));
+    let (mut outcome, estimate, failed) = parts.take();
+    let mut bugs = outcome.take_bugs();
+    let is_failed = failed.is_some();
     if let Some(bug) = failed {
         let cause = bug.cause();
-        let raw = RawFinding::new(*bug, 0);
+        let raw = RawFinding::new(bug, 0);
         run.shared.sink.found(&raw.finding(&run.shared.description));
         bugs.push((cause, Some(Box::new(raw))));
     }
-    if !bugs.is_empty() && !run.options.keep_going {
+    if is_failed || outcome.stopped {
         run.ended = run.ended.or(Some(Ended::Bug));
-    } else if results.finished.load(Ordering::Relaxed) {
-        let all = results.bounded.load(Ordering::Relaxed) == 0;
+    } else if !outcome.unfinished {
+        let all = outcome.bounded == 0;
         run.ended = run.ended.or(Some(if all { Ended::Exhausted } else { Ended::Bound }));
     }
     let mut confirming = run.supervisor();
@@ -134,21 +139,19 @@ where
             run.confirm(&mut confirming, raw);
         }
     }
-    let count = |of: &std::sync::atomic::AtomicU64| of.load(Ordering::Relaxed);
-    let estimate = *results.estimate.lock().unwrap_or_else(PoisonError::into_inner);
     let report = &mut run.report;
-    report.schedules = count(&run.shared.schedules);
-    report.steps = count(&run.shared.steps);
-    report.longest = results.deepest.load(Ordering::Relaxed);
-    report.cut = count(&results.cut);
-    report.redundant = count(&results.redundant);
-    report.given_inputs = results.inputs.load(Ordering::Relaxed);
+    report.schedules = outcome.executed;
+    report.steps = outcome.steps;
+    report.longest = outcome.deepest;
+    report.cut = outcome.cut;
+    report.redundant = outcome.redundant;
+    report.given_inputs = outcome.inputs;
     let mut classes = Classes::default();
     let repeats = !by.rule.repeats_nothing();
-    classes.classes = if repeats { count(&results.distinct) } else { report.schedules };
-    classes.irrelevant = count(&results.irrelevant);
-    classes.abandoned = count(&results.abandoned);
-    classes.astray = count(&results.astray);
+    classes.classes = if repeats { outcome.distinct } else { report.schedules };
+    classes.irrelevant = outcome.irrelevant;
+    classes.abandoned = outcome.abandoned;
+    classes.astray = outcome.astray;
     (classes.estimate, classes.spread) = (estimate.mean, estimate.variance.sqrt());
     report.classes = Some(classes);
     run.finish()

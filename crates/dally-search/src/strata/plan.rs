@@ -217,14 +217,11 @@ impl SearchKind {
     }
 
     /// How many threads it uses of those asked for. Nested depth-first search uses one, since it
-    /// depends on the order in which one search leaves states; so does partial-order reduction, in
-    /// which what was explored from a state says what else must be.
+    /// depends on the order in which one search leaves states; so does concolic execution, where what
+    /// was explored says which branches there are.
     pub fn threads(self, asked: usize) -> usize {
         match self {
-            SearchKind::Ndfs
-            | SearchKind::IterativeNdfs
-            | SearchKind::Dpor
-            | SearchKind::Concolic => 1,
+            SearchKind::Ndfs | SearchKind::IterativeNdfs | SearchKind::Concolic => 1,
             _ => asked.clamp(1, 1024),
         }
     }

@@ -294,6 +294,47 @@ pub fn reduce<P: Program + 'static>(program: Arc<P>) -> (Report, Vec<Vec<Choice>
     reduce_by(program, Reduction::Optimal, None)
 }
 
+/// As [`reduce`], with so many threads, and to the first bug or to the end.
+pub fn reduce_with<P: Program + 'static>(
+    program: Arc<P>,
+    threads: usize,
+    keep_going: bool,
+) -> (Report, Vec<Vec<Choice>>) {
+    let sink = Arc::new(Executed::default());
+    let plan = Plan { search: SearchKind::Dpor, ..Plan::default() };
+    let (shrink, repeat_check) = (false, false);
+    let options = Options { threads, keep_going, shrink, repeat_check, ..Options::default() };
+    let report = explore(program, RoundRobin::default(), plan, options, sink.clone());
+    assert_eq!(report.threads, threads);
+    let executed = std::mem::take(&mut *sink.0.lock().unwrap());
+    (report, executed)
+}
+
+/// Two threads execute what one does: to the end, and, of what counts, to the first bug.
+fn compare_threads<P: Program + 'static>(program: &Arc<P>, what: &dyn Fn() -> String) {
+    for keep_going in [true, false] {
+        let [(one, mut first), (two, mut second)] =
+            [1, 2].map(|threads| reduce_with(program.clone(), threads, keep_going));
+        let figures = |report: &Report| {
+            let findings = report.findings.iter();
+            let findings: Vec<_> = findings
+                .map(|found| (found.found_at, found.occurrences, found.schedule.choices.clone()))
+                .collect();
+            let counts = [report.schedules, report.steps, report.redundant, report.cut];
+            (report.ended, counts, report.longest, report.classes.clone(), findings)
+        };
+        assert_eq!(figures(&one), figures(&two), "{}", what());
+        if keep_going {
+            for executed in [&mut first, &mut second] {
+                executed.sort_by_key(|choices| format!("{choices:?}"));
+            }
+            assert_eq!(first, second, "{}", what());
+        } else if one.findings.is_empty() {
+            break;
+        }
+    }
+}
+
 /// As [`reduce`], by this rule and with this bound.
 pub fn reduce_by<P: Program + 'static>(
     program: Arc<P>,
@@ -382,6 +423,7 @@ pub fn compare<P: Program + 'static>(
     }
     assert_eq!(ends, oracle.ends, "{}", what());
     assert_eq!(report.classes.as_ref().map(|classes| classes.astray), Some(0), "{}", what());
+    compare_threads(&program, what);
     tally.programs += 1;
     tally.executions += oracle.executions;
     tally.classes += oracle.count;

@@ -14,6 +14,8 @@ pub(crate) enum PendingEvent {
     Created(usize),
     Enabled(WorkerId),
     Touched(Object, Mode, &'static Operation),
+    /// The receiving end of a channel was used.
+    Received(Object, &'static Operation),
     /// Something else was touched that others can touch, without words for readers.
     Accessed(Access),
     TimerSet(WorkerId, Duration),
@@ -90,6 +92,18 @@ impl Exec {
         self.tell(|| PendingEvent::Touched(*object, mode, operation));
     }
 
+    /// Notes that something else was touched, without words for readers.
+    #[inline]
+    pub fn access(&mut self, access: Access) {
+        self.tell(|| PendingEvent::Accessed(access));
+    }
+
+    /// Notes that the receiving end of a channel was used.
+    #[inline]
+    pub fn receives(&mut self, channel: &Object, operation: &'static Operation) {
+        self.tell(|| PendingEvent::Received(*channel, operation));
+    }
+
     /// Tells what has happened so far, if it is more than may stay pending; remembers if the
     /// environment has had enough.
     #[inline]
@@ -122,6 +136,11 @@ impl Exec {
                 PendingEvent::Touched(object, mode, operation) => {
                     let what = operation.of(object);
                     let access = Access::new(Resource::Object(object.id), *mode);
+                    env.event(Event::Accessed { access, what: Text::Display(&what) })
+                }
+                PendingEvent::Received(object, operation) => {
+                    let what = operation.of(object);
+                    let access = Access::update(Resource::Receiver(object.id));
                     env.event(Event::Accessed { access, what: Text::Display(&what) })
                 }
                 PendingEvent::Accessed(access) => {

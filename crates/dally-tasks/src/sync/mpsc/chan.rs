@@ -33,6 +33,9 @@ pub(super) struct State<T> {
     /// How many more fit, and who waits for room.
     pub room: Permits,
     pub receiver: Option<Sleeper>,
+    /// How many values were received, and for how many room was taken.
+    pub received: usize,
+    pub placed: usize,
     /// Those who wait for the receiver to close.
     pub watchers: Queue,
 }
@@ -49,6 +52,8 @@ impl<T> Chan<T> {
             closed: false,
             room: Permits::new(capacity.unwrap_or(usize::MAX)),
             receiver: None,
+            received: 0,
+            placed: 0,
             watchers: Queue::default(),
         };
         Chan { object, capacity, inner: Inner::new(state) }
@@ -69,7 +74,7 @@ impl<T> Chan<T> {
             woken.extend(state.watchers.dismiss());
             woken
         };
-        current::try_with(|exec| exec.touch(&self.object, Mode::ReadModifyWrite, operation));
+        current::try_with(|exec| self.touch_both(exec, Mode::ReadModifyWrite, operation));
         woken.into_iter().for_each(rouse);
     }
 
@@ -79,6 +84,7 @@ impl<T> Chan<T> {
         let (rest, own) = {
             let mut state = self.inner.lock();
             let rest = std::mem::take(&mut state.queue);
+            state.received += rest.len();
             let woken =
                 if self.capacity.is_some() { state.room.add(rest.len()) } else { Vec::new() };
             debug_assert!(woken.is_empty(), "nobody waits for room in a channel that is closed");
@@ -134,7 +140,7 @@ impl<T> Chan<T> {
     /// Looks at the state, in a step that is thereby ordered with those that change it.
     pub fn look<R>(&self, f: impl FnOnce(&State<T>) -> R) -> R {
         current::try_with(|exec| {
-            exec.touch(&self.object, Mode::Read, const { &Operation::plain("look at") });
+            self.touch_both(exec, Mode::Read, const { &Operation::plain("look at") });
         });
         f(&self.inner.lock())
     }

@@ -10,6 +10,7 @@ pub mod error;
 mod permit;
 mod recv;
 mod send;
+mod touch;
 mod unbounded;
 
 pub use bounded::{Receiver, Sender, WeakSender, channel};

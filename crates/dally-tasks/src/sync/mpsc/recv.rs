@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use dally_core::bug::PlaceOf;
-use dally_core::{Access, Mode, Resource};
+use dally_core::{Access, Resource};
 
 use super::chan::{Chan, Steps};
 use super::error::TryRecvError;
@@ -96,19 +96,17 @@ impl<T> Chan<T> {
                 } else {
                     const { &Operation::plain("find empty") }
                 };
-                exec.touch(&self.object, Mode::ReadModifyWrite, operation);
+                self.touch_nothing(exec, operation);
                 return Err(if over { TryRecvError::Disconnected } else { TryRecvError::Empty });
             };
+            state.received += 1;
             if self.capacity.is_some() {
                 next = state.make_room();
             }
             exec.holds(&self.object, state.queue.len());
+            let operation = const { &Operation::moving::<T>("receive", "from") };
+            self.touch_received(exec, &state, operation);
             drop(state);
-            exec.touch(
-                &self.object,
-                Mode::ReadModifyWrite,
-                const { &Operation::moving::<T>("receive", "from") },
-            );
             Ok(value)
         });
         if let Some(waker) = next {
@@ -148,9 +146,9 @@ impl<T> Chan<T> {
             // There is one receiver: that it waits is seen by nobody, so no point comes before.
             if state.queue.is_empty() && !over {
                 wakers.1 = state.receiver.replace(Sleeper::new(exec, waker));
+                self.look_for_value(exec, &state);
                 drop(state);
                 steps.waited = true;
-                exec.touch_silently(&self.object, Mode::Read);
                 let wait = Wait {
                     object: self.object,
                     operation,
@@ -162,18 +160,20 @@ impl<T> Chan<T> {
             }
             if !passed && exec.stands_before(waker, steps.waited, Some(next)) {
                 // It has seen that there is no need to wait.
-                exec.touch_silently(&self.object, Mode::Read);
+                self.look_for_value(exec, &state);
                 return None;
             }
             let value = state.queue.pop_front();
-            if value.is_some() && self.capacity.is_some() {
-                wakers.0 = state.make_room();
+            if value.is_some() {
+                state.received += 1;
+                if self.capacity.is_some() {
+                    wakers.0 = state.make_room();
+                }
+                self.touch_received(exec, &state, operation);
+            } else {
+                self.touch_nothing(exec, const { &Operation::plain("find closed") });
             }
             exec.holds(&self.object, state.queue.len());
-            drop(state);
-            let closed = const { &Operation::plain("find closed") };
-            let operation = if value.is_some() { operation } else { closed };
-            exec.touch(&self.object, Mode::ReadModifyWrite, operation);
             Some(Poll::Ready(value))
         })
     }

@@ -113,24 +113,23 @@ impl<T> Chan<T> {
                 let closed = state.closed;
                 drop(state);
                 let operation = const { &Operation::moving::<T>("fail to send", "to") };
-                exec.touch(&self.object, Mode::ReadModifyWrite, operation);
+                self.touch_both(exec, Mode::ReadModifyWrite, operation);
                 return Err(if closed {
                     TrySendError::Closed(value)
                 } else {
                     TrySendError::Full(value)
                 });
             }
+            let operation = const { &Operation::moving::<T>("send", "to") };
+            self.touch_room(exec, &state, 1, operation);
             if self.capacity.is_some() {
                 state.room.free -= 1;
+                state.placed += 1;
             }
             receiver = state.push(value);
+            self.touch_sent(exec, &state);
             exec.holds(&self.object, state.queue.len());
             drop(state);
-            exec.touch(
-                &self.object,
-                Mode::ReadModifyWrite,
-                const { &Operation::moving::<T>("send", "to") },
-            );
             Ok(())
         });
         if let Some(waker) = receiver {
@@ -149,10 +148,15 @@ impl<T> Chan<T> {
         self.point();
         let at = Location::caller();
         current::with_own(&self.object, at, |exec| {
-            let taken = self.inner.lock().room.take(n);
+            let mut state = self.inner.lock();
+            let taken = state.room.take(n);
             let fail = const { &Operation::plain("fail to reserve room in") };
             let operation = if taken.is_ok() { operation } else { fail };
-            exec.touch(&self.object, Mode::ReadModifyWrite, operation);
+            self.touch_room(exec, &state, n, operation);
+            if taken.is_ok() {
+                state.placed += n;
+            }
+            drop(state);
             taken.map_err(|error| match error {
                 TryAcquireError::Closed => TrySendError::Closed(()),
                 TryAcquireError::NoPermits => TrySendError::Full(()),
@@ -163,14 +167,13 @@ impl<T> Chan<T> {
     /// Sends where there is room for it.
     pub fn send_into_room(&self, value: T) {
         self.point();
-        let (receiver, holds) = {
-            let mut state = self.inner.lock();
-            (state.push(value), state.len())
-        };
+        let receiver = self.inner.lock().push(value);
         current::try_with(|exec| {
             let operation = const { &Operation::moving::<T>("send", "to") };
             exec.touch(&self.object, Mode::ReadModifyWrite, operation);
-            exec.holds(&self.object, holds);
+            let state = self.inner.lock();
+            self.touch_sent(exec, &state);
+            exec.holds(&self.object, state.len());
         });
         if let Some(waker) = receiver {
             waker.wake();
@@ -185,7 +188,7 @@ impl<T> Chan<T> {
             let woken = state.room.add(n);
             (woken, state.last_to_leave(self.capacity))
         };
-        current::try_with(|exec| exec.touch(&self.object, Mode::ReadModifyWrite, operation));
+        current::try_with(|exec| self.touch_both(exec, Mode::ReadModifyWrite, operation));
         woken.into_iter().for_each(rouse);
         if let Some(waker) = receiver {
             waker.wake();
@@ -247,7 +250,7 @@ impl<T> Chan<T> {
                 let receiver = state.last_to_leave(self.capacity);
                 drop(state);
                 let operation = const { &Operation::moving::<T>("fail to send", "to") };
-                exec.touch(&self.object, Mode::ReadModifyWrite, operation);
+                self.touch_both(exec, Mode::ReadModifyWrite, operation);
                 wakers.0 = receiver.and_then(|receiver| receiver.wake_in(exec));
                 return Some(Poll::Ready(Err(SendError(()))));
             }
@@ -255,19 +258,21 @@ impl<T> Chan<T> {
                 Some(ticket) => {
                     let (done, old) = state.room.ask(ticket, waker);
                     wakers.1 = old;
-                    if !done {
-                        exec.touch_silently(&self.object, Mode::Read);
-                    }
+                    let mode = if done { Mode::ReadModifyWrite } else { Mode::Read };
+                    self.touch_both(exec, mode, Operation::SILENT);
                     done
                 }
                 None if state.room.free < n => {
                     steps.ticket = Some(state.room.enqueue(n, waker.clone()));
                     // Its place in the queue depends on who came before.
-                    exec.touch_silently(&self.object, Mode::ReadModifyWrite);
+                    self.touch_room(exec, &state, n, Operation::SILENT);
+                    state.placed += n;
                     false
                 }
                 None => {
                     state.room.free -= n;
+                    self.touch_room(exec, &state, n, Operation::SILENT);
+                    state.placed += n;
                     true
                 }
             };
@@ -283,10 +288,14 @@ impl<T> Chan<T> {
                 return Some(Poll::Pending);
             }
             steps.ticket = None;
-            let receiver = value.and_then(Option::take).and_then(|value| state.push(value));
+            exec.touch(&self.object, Mode::ReadModifyWrite, operation);
+            let receiver = value.and_then(Option::take).and_then(|value| {
+                let receiver = state.push(value);
+                self.touch_sent(exec, &state);
+                receiver
+            });
             exec.holds(&self.object, state.queue.len());
             drop(state);
-            exec.touch(&self.object, Mode::ReadModifyWrite, operation);
             wakers.0 = receiver.and_then(|receiver| receiver.wake_in(exec));
             Some(Poll::Ready(Ok(())))
         })
@@ -300,7 +309,9 @@ impl<T> Chan<T> {
             (state.room.add(has), old, state.last_to_leave(self.capacity))
         };
         drop(old);
-        current::change(&self.object);
+        current::try_with(|exec| {
+            self.touch_both(exec, Mode::ReadModifyWrite, Operation::SILENT);
+        });
         woken.into_iter().for_each(rouse);
         if let Some(waker) = receiver {
             waker.wake();

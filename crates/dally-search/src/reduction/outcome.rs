@@ -1,0 +1,109 @@
+//! What comes of parts of a reduced search, and how that adds up in the order of parts.
+
+use std::collections::BTreeSet;
+
+use dally_core::{Bug, Cause};
+
+use crate::choice_log::ChoiceWriter;
+use crate::confirm::RawFinding;
+
+/// The figures of a part, or of parts that follow each other.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    /// Executions that came to their end, or that a bug has ended.
+    pub(crate) executed: u64,
+    pub(crate) steps: u64,
+    /// Beginnings that were given up since they are covered by others.
+    pub(crate) redundant: u64,
+    /// Executions and steps that were given up since they have more steps or items than they may have.
+    pub(crate) cut: u64,
+    pub(crate) irrelevant: u64,
+    pub(crate) abandoned: u64,
+    /// Steps that asked for something else when they were taken in another order.
+    pub(crate) astray: u64,
+    /// Choices that were left out since they cost more than the bound.
+    pub(crate) bounded: u64,
+    /// The classes executed, where one may be executed again.
+    pub(crate) distinct: u64,
+    /// The ends of branches, which the estimate counts.
+    pub(crate) leaves: u64,
+    pub(crate) deepest: usize,
+    /// Whether inputs were asked for, and got the given numbers.
+    pub(crate) inputs: bool,
+    /// A bug has ended the search here: what would come later does not count.
+    pub(crate) stopped: bool,
+    /// The search was ended before this was explored to its end.
+    pub(crate) unfinished: bool,
+    bugs: Vec<Found>,
+    /// The causes of bugs so far, of which one is kept each.
+    causes: BTreeSet<Cause>,
+}
+
+/// A bug, after so many executions.
+struct Found {
+    executed: u64,
+    cause: Cause,
+    raw: Option<Box<RawFinding>>,
+}
+
+impl Outcome {
+    /// The program gave the execution up; `alone` if nobody else could step.
+    pub(crate) fn irrelevant(&mut self, alone: bool) {
+        self.irrelevant += 1;
+        self.abandoned += u64::from(!alone);
+    }
+
+    pub(crate) fn deepest(&mut self, path: usize) {
+        self.deepest = self.deepest.max(path);
+    }
+
+    /// Takes note of a bug, to which the choices in the log lead. The finding is answered if it is the
+    /// first of its cause.
+    pub(crate) fn found(&mut self, bug: Bug, writer: &ChoiceWriter) -> Option<&RawFinding> {
+        let (cause, executed) = (bug.cause(), self.executed);
+        let raw = self.causes.insert(cause.clone()).then(|| {
+            let choices = writer.choices();
+            let raw = RawFinding::new(bug, executed.saturating_sub(1));
+            Box::new(RawFinding { searched: true, choices, ..raw })
+        });
+        self.bugs.push(Found { executed, cause, raw });
+        self.bugs.last().and_then(|found| found.raw.as_deref())
+    }
+
+    /// Adds what came of the part after this one.
+    pub(crate) fn append(&mut self, later: Outcome) {
+        let before = self.executed;
+        self.executed += later.executed;
+        self.steps += later.steps;
+        self.redundant += later.redundant;
+        self.cut += later.cut;
+        self.irrelevant += later.irrelevant;
+        self.abandoned += later.abandoned;
+        self.astray += later.astray;
+        self.bounded += later.bounded;
+        self.distinct += later.distinct;
+        self.leaves += later.leaves;
+        self.deepest(later.deepest);
+        self.inputs |= later.inputs;
+        self.stopped |= later.stopped;
+        self.unfinished |= later.unfinished;
+        for Found { executed, cause, raw } in later.bugs {
+            let first = self.causes.insert(cause.clone());
+            let raw = raw.filter(|_| first);
+            self.bugs.push(Found { executed: before + executed, cause, raw });
+        }
+    }
+
+    /// The bugs in their order, with the numbers of their executions. The first of each cause is whole.
+    pub(crate) fn take_bugs(&mut self) -> Vec<(Cause, Option<Box<RawFinding>>)> {
+        let bugs = std::mem::take(&mut self.bugs).into_iter();
+        let numbered = bugs.map(|Found { executed, cause, raw }| {
+            let raw = raw.map(|mut raw| {
+                raw.schedule = executed.saturating_sub(1);
+                raw
+            });
+            (cause, raw)
+        });
+        numbered.collect()
+    }
+}
