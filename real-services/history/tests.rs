@@ -32,6 +32,7 @@ async fn one_call_at_a_time_runs_after_its_leader_was_dropped() {
             })
         })
         .collect();
+    yield_now().await;
     leader.abort();
     for follower in followers {
         follower.await.unwrap();
