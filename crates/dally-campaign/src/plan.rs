@@ -63,6 +63,7 @@ pub struct PlannedProgram {
 
 /// A plan cannot be read, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PlanError {
     /// It is not what a plan looks like.
     #[error("{0}")]

@@ -96,9 +96,7 @@ pub fn document(output: OutputFormat, outcomes: &[Outcome<'_>]) -> String {
     match output {
         OutputFormat::Github => formats::github(outcomes),
         OutputFormat::Sarif => formats::sarif(outcomes),
-        OutputFormat::Text | OutputFormat::Json | OutputFormat::Junit => {
-            formats::junit("dally", outcomes)
-        }
+        _ => formats::junit("dally", outcomes),
     }
 }
 
@@ -129,9 +127,7 @@ impl Run {
                 print(&(self.findings(program, Some(About::STEPS_SHOWN)) + &summary));
             }
             OutputFormat::Json => print(&json::run(&self.checked.report)),
-            OutputFormat::Junit | OutputFormat::Github | OutputFormat::Sarif => {
-                print(&document(output, &[self.outcome(shown)]));
-            }
+            _ => print(&document(output, &[self.outcome(shown)])),
         }
     }
 

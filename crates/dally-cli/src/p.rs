@@ -93,7 +93,7 @@ pub fn check(arguments: &CheckArgs, paths: &[PathBuf]) -> Result<u8, CliError> {
         OutputFormat::Text if rows.is_empty() => {}
         OutputFormat::Text => print(&table::text(&rows)),
         OutputFormat::Json => print(&document::write(paths, &project, &rows)),
-        output @ (OutputFormat::Junit | OutputFormat::Github | OutputFormat::Sarif) => {
+        output => {
             let outcomes: Vec<_> = rows.iter().map(|row| row.run.outcome(&row.test)).collect();
             print(&check::document(output, &outcomes));
         }

@@ -221,7 +221,7 @@ pub fn search<P: Program + 'static>(
 ) -> (Report, Coverage) {
     match inputs {
         Inputs::DepthFirst => explore(program, options, sink),
-        Inputs::Generational | Inputs::Random => guided(program, inputs, options, sink),
+        _ => guided(program, inputs, options, sink),
     }
 }
 

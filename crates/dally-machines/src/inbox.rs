@@ -14,6 +14,7 @@ use crate::pool::Pool;
 
 /// The order in which messages reach a machine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
 pub enum Mailbox {
     /// One queue per machine, in the order of sending, as in P.
     #[default]

@@ -19,6 +19,7 @@ use crate::worker::{Life, Worker};
 
 /// What one step of a machine is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
 pub enum Granularity {
     /// Handling an event is a step, and so is each send and each create of the handler: the
     /// reference semantics of P.

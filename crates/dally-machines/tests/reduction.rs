@@ -153,14 +153,14 @@ impl ToPicky {
 #[test]
 fn one_receipt_from_so_many_senders_has_as_many_classes() {
     for senders in 1..=5 {
-        let program = MachineProgram::new("one receipt", move |setup: &mut Setup| {
-            let picky = setup.create(Picky(None));
-            for n in 0..senders {
-                setup.create(ToPicky(picky, n));
-            }
-        });
         for mailbox in [Mailbox::PerSender, Mailbox::Unordered] {
-            let (report, _) = classes::reduce(Arc::new(program.clone().mailbox(mailbox)));
+            let program = MachineProgram::new("one receipt", move |setup: &mut Setup| {
+                let picky = setup.create(Picky(None));
+                for n in 0..senders {
+                    setup.create(ToPicky(picky, n));
+                }
+            });
+            let (report, _) = classes::reduce(Arc::new(program.mailbox(mailbox)));
             assert_eq!(report.schedules, u64::from(senders), "{mailbox:?}");
         }
     }

@@ -88,6 +88,7 @@ pub struct Options {
 
 /// What the trace of a finding tells of the order of its steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum Clocks {
     /// Each step names the steps that it comes after at once: see
     /// [`TraceStep::after`](dally_core::TraceStep::after).
@@ -231,6 +232,7 @@ pub struct Expected {
 
 /// What a run does at the moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Phase {
     /// Running schedules.
     Searching,

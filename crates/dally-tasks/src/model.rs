@@ -4,6 +4,7 @@ use std::fmt;
 
 /// Which panics of spawned tasks are bugs. A panic of the main task always is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
 pub enum TaskPanics {
     /// Every one, at the moment it happens.
     ///
@@ -19,6 +20,7 @@ pub enum TaskPanics {
 
 /// When virtual time moves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
 pub enum Clock {
     /// Any armed timer may fire at any point, in any order with all others; the clock shows the
     /// latest deadline that was passed.
@@ -34,6 +36,7 @@ pub enum Clock {
 
 /// Where the steps of tasks end.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
 pub enum Points {
     /// Before operations that are awaited: exact for a runtime with one thread.
     #[default]

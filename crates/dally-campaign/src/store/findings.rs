@@ -32,6 +32,7 @@ pub struct KnownFinding {
 
 /// Whether a bug is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum State {
     /// It is.
     Open,

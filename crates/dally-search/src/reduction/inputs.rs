@@ -84,6 +84,7 @@ use crate::named::named;
 
 /// How a concolic search comes to inputs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[non_exhaustive]
 pub enum Inputs {
     /// All paths, with all classes of orders, by the reduction: one execution each.
     #[default]

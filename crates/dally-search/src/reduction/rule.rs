@@ -7,6 +7,7 @@ use crate::named::named;
 /// By which rule a search leaves out schedules that differ from others in the order of independent
 /// steps only. All but the first are for comparison, and to search within a bound.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[non_exhaustive]
 pub enum Reduction {
     /// Wakeup trees: one execution for each class (Abdulla, Aronis, Jonsson and Sagonas, "Optimal
     /// Dynamic Partial Order Reduction").

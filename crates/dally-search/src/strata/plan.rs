@@ -11,6 +11,7 @@ use super::written_entry::WrittenEntry;
 
 /// How the states of a program are gone through.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum SearchKind {
     /// Stratified exhaustive search: stratum by stratum of delays (Desai, Qadeer and Seshia,
     /// "Systematic Testing of Asynchronous Reactive Systems", Fig. 5).

@@ -85,6 +85,7 @@ of_programs! {
 
 /// In which form it is told what was checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum OutputFormat {
     /// For people.
     Text,

@@ -17,6 +17,7 @@ use crate::strata::{Explorer, Stepped};
 /// assert_eq!(ExplorerKind::RunToCompletion.to_string(), "rtc");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum ExplorerKind {
     /// Workers in turn: [`RoundRobin`].
     RoundRobin,
