@@ -23,7 +23,7 @@ use crate::prefetch::prefetch;
 use crate::strata::NumberList;
 use edges::IS_FURTHER;
 pub(crate) use edges::{Connected, Cursor, Edge};
-use marks::Touched;
+use marks::Bits;
 pub(crate) use marks::VALUE_BYTES;
 
 /// The number of a state, in the order in which a thread came to its states.
@@ -36,9 +36,17 @@ pub(crate) struct Graph {
     index: Index,
     /// How many numbers of states are taken.
     len: OwnLine<AtomicU32>,
+    /// The rests of the hashes of states' identities, see [`Index`]: asked for far more often than all
+    /// else, and so close together.
+    rests: NumberList,
     /// [`RECORD`] numbers for each state, in one cache line.
     states: NumberList,
-    touched: Touched,
+    /// The values of states for a map.
+    values: NumberList,
+    /// The states that have changed since they were [seen](Graph::seen) last.
+    touched: Bits,
+    /// For nested search, the states on the stack.
+    on_stack: Bits,
     /// In how many places the search still has transitions of each state to take, if that is kept.
     open: Option<NumberList>,
     /// For each state as many numbers as workers are enabled: where each leads, see
@@ -55,13 +63,10 @@ pub(crate) struct Graph {
     labels: Labels,
 }
 
-/// The numbers of a state: the rest of the hash of its identity, see [`Index`]; what the search notes of
-/// it, see [`marks`]; its look; and where its targets are.
-const RECORD: usize = 4;
-const REST: usize = 0;
-const MARK: usize = 1;
-const LOOK: usize = 2;
-const TARGETS: usize = 3;
+/// The numbers of a state: its look, and where its targets are.
+const RECORD: usize = 2;
+const LOOK: usize = 0;
+const TARGETS: usize = 1;
 
 /// The most states: their numbers fit in a [`edges::Target`].
 const MOST: u32 = IS_FURTHER - 2;
@@ -103,8 +108,11 @@ impl Graph {
             shared: threads > 1,
             index: Index::new(memory, threads),
             len: OwnLine::default(),
+            rests: NumberList::new(memory),
+            values: NumberList::new(memory),
             states: NumberList::new(memory),
-            touched: Touched::new(memory),
+            touched: Bits::new(memory),
+            on_stack: Bits::new(memory),
             open: (fairness == Fairness::Strong).then(|| NumberList::new(memory)),
             targets: NumberList::new(memory),
             targets_used: OwnLine::default(),
@@ -132,7 +140,7 @@ impl Graph {
     pub(crate) fn bytes(&self) -> u64 {
         let apart = self.apart();
         let apart = 32 * (apart.faults.len() + apart.failed.len());
-        let state = 4 * (RECORD + usize::from(self.open.is_some()));
+        let state = 4 * (RECORD + 1 + usize::from(self.open.is_some()));
         let own = self.len() * state + self.len() / 8 + self.labels.bytes() + apart;
         self.index.table_bytes() + own as u64 + self.edge_bytes()
     }
@@ -159,8 +167,8 @@ impl Graph {
             Some(node) => node,
             None => self.more_nodes(writer)?,
         };
+        self.rests.set(node as usize, rest);
         let record = self.record(node);
-        record[REST].store(rest, Relaxed);
         record[LOOK].store(look, Relaxed);
         record[TARGETS].store(targets as u32, Relaxed);
         if let Some(open) = &self.open {
@@ -174,8 +182,11 @@ impl Graph {
         let count = if self.shared { NODES } else { 1 };
         let has_room = |end: usize| {
             end <= MOST as usize
+                && self.rests.has_room(end)
                 && self.states.has_room(end * RECORD)
+                && self.values.has_room(end)
                 && self.touched.has_room(end)
+                && self.on_stack.has_room(end)
                 && self.open.as_ref().is_none_or(|open| open.has_room(end))
         };
         let more = |len: Node| has_room((len + count) as usize).then_some(len + count);
@@ -202,7 +213,7 @@ impl Graph {
     #[inline]
     pub(crate) fn likely(&self, identity: u64) -> Option<Node> {
         let node = self.index.likely(identity)?;
-        prefetch(self.record(node));
+        prefetch(self.rests.at(node as usize));
         Some(node)
     }
 
@@ -229,7 +240,7 @@ impl Graph {
 
     #[inline]
     fn rest(&self, node: Node) -> u32 {
-        self.record(node)[REST].load(Relaxed)
+        self.rests.at(node as usize).load(Relaxed)
     }
 
     fn apart(&self) -> MutexGuard<'_, Apart> {

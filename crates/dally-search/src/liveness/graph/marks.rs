@@ -1,31 +1,32 @@
 //! What searches note of states: which are on a stack, which have changed, which are not complete.
 
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::Ordering::Relaxed;
 
-use super::{Graph, MARK, Node, RECORD};
+use super::{Graph, Node};
 use crate::liveness::property::bits;
 use crate::strata::NumberList;
 
-// The mark of a state is its value in a search that has maps, see [`Map`](crate::liveness::map::Map),
-// and in a nested search whether it is on the stack.
-const ON_STACK: u32 = 1;
-
-/// The bytes of a value.
+/// The bytes of the value of a state for a map, in a search that has one: see
+/// [`Map`](crate::liveness::map::Map).
 pub(crate) const VALUE_BYTES: usize = size_of::<u32>();
 
-/// The states that have changed since they were [seen](Graph::seen) last, a bit each. To look for them
-/// touches little memory.
-pub(super) struct Touched(NumberList);
+/// A bit for each state: to look at many of them touches little memory.
+pub(super) struct Bits(NumberList);
 
-impl Touched {
-    pub(super) fn new(memory: u64) -> Touched {
-        Touched(NumberList::new(memory))
+impl Bits {
+    pub(super) fn new(memory: u64) -> Bits {
+        Bits(NumberList::new(memory))
     }
 
     /// Whether there is room for the states before this number.
     #[inline]
     pub(super) fn has_room(&self, end: usize) -> bool {
         self.0.has_room(end / 32 + 1)
+    }
+
+    #[inline]
+    fn has(&self, node: Node) -> bool {
+        self.0.at(node as usize / 32).load(Relaxed) >> (node % 32) & 1 != 0
     }
 }
 
@@ -61,7 +62,7 @@ impl Graph {
     /// maps touches a state when a transition is added to it, its value raised or its last transition
     /// taken.
     pub(crate) fn is_touched(&self, node: Node) -> bool {
-        self.touched.0.at(node as usize / 32).load(Relaxed) >> (node % 32) & 1 != 0
+        self.touched.has(node)
     }
 
     /// Something about this state has changed.
@@ -92,24 +93,26 @@ impl Graph {
     /// Puts a state on the stack of a nested search, or takes it away. Such a search has one thread.
     #[inline]
     pub(crate) fn set_on_stack(&self, node: Node, is_there: bool) {
-        self.record(node)[MARK].store(u32::from(is_there) * ON_STACK, Relaxed);
+        let bits = self.on_stack.0.at(node as usize / 32);
+        let (now, bit) = (bits.load(Relaxed), 1 << (node % 32));
+        bits.store(if is_there { now | bit } else { now & !bit }, Relaxed);
     }
 
     #[inline]
     pub(crate) fn is_on_stack(&self, node: Node) -> bool {
-        self.record(node)[MARK].load(Relaxed) == ON_STACK
+        self.on_stack.has(node)
     }
 
     /// The value of a state for the map that has its values here, read in one order of all threads.
     #[inline]
     pub(crate) fn value(&self, node: Node) -> u32 {
-        self.record(node)[MARK].load(SeqCst)
+        self.values.get(node as usize)
     }
 
     /// Raises that value, and touches the state; what the value was before.
     #[inline]
     pub(crate) fn raise_value(&self, node: Node, to: u32) -> u32 {
         self.touch(node);
-        self.states.raise(node as usize * RECORD + MARK, to, self.shared)
+        self.values.raise(node as usize, to, self.shared)
     }
 }
