@@ -1,6 +1,7 @@
 //! What `#[dally::test]` expands to.
 
 mod builder;
+pub mod campaign;
 mod documents;
 mod regressing;
 pub mod regressions;
@@ -220,6 +221,12 @@ impl<E: Explorer> Test<E> {
         settings.apply(&mut program);
         if variable("DALLY_EXPLORE").is_some() {
             return self.explore(program);
+        }
+        if let Some(file) = variable(campaign::TOLD) {
+            return self.tell_campaign(Path::new(&file), &settings);
+        }
+        if variable(campaign::SERVED).is_some() {
+            return self.serve_campaign(program, settings);
         }
         let regressions = self.kept_regressions(&settings, &variable);
         let notes = match &regressions {

@@ -143,7 +143,7 @@ impl<P: Program + 'static> Run<P> {
         next: Option<u64>,
     ) {
         let path = self.options.learned.as_deref();
-        let tell = BatchCommand::Tell { outcomes, next, learned: path.is_some() };
+        let tell = BatchCommand::Tell { outcomes, next, learned: path.is_some() || self.keeps };
         let (exhausted, coverage, learned) = match threads.ask_first(tell, TELLING) {
             Some(BatchMessage::Told { exhausted, coverage, learned }) => {
                 (exhausted, coverage, learned)
@@ -152,7 +152,10 @@ impl<P: Program + 'static> Run<P> {
         };
         self.ended = self.ended.or(exhausted.then_some(Ended::Exhausted));
         self.report.stated = coverage;
-        let Some(path) = path else { return };
+        let Some(path) = path else {
+            self.learned = learned;
+            return;
+        };
         let kept = match learned {
             Some(learned) => {
                 let Report { program, strategy, granularity, .. } = &self.report;

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use dally_core::{Event, Input, MessageId, System, Tag, Text, WorkerId, fingerprint};
 use rustc_hash::FxHashSet;
 
+use crate::learning::words;
 use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 
 /// Several strategies that share the schedules, since none is the best for all programs.
@@ -68,10 +69,6 @@ impl Portfolio {
         &mut *self.members[self.current].strategy
     }
 
-    fn learners(&mut self) -> impl Iterator<Item = &mut dyn Learner> {
-        self.members.iter_mut().filter_map(|member| member.strategy.learner())
-    }
-
     /// Gives the schedules of this batch, up to the `place`-th, to members.
     fn give(&mut self, place: usize) {
         while self.batch.len() <= place {
@@ -99,6 +96,10 @@ impl Strategy for Portfolio {
         for (index, member) in (0..).zip(&mut self.members) {
             member.strategy.reseed(fingerprint::mix(seed, index));
         }
+    }
+
+    fn start_at(&mut self, first: u64) {
+        self.first = first;
     }
 
     /// `false` as soon as one member is exhausted: it has tried everything.
@@ -186,13 +187,69 @@ impl Learner for Portfolio {
         self.batch.clear();
     }
 
-    /// What the first member has learnt that keeps something.
+    /// The members that have had no schedule in the present round, then for each member its schedules and what
+    /// it has learnt. Which observations are known is left out: the order of members is soon found again.
     fn learned(&mut self) -> Option<Vec<u8>> {
-        self.learners().find_map(|learner| learner.learned())
+        let left = self.round.iter().map(|&member| member as u64);
+        let head = [self.members.len() as u64, self.round.len() as u64];
+        let mut out = words::written(head.into_iter().chain(left));
+        for Member { strategy, given, ran, new } in &mut self.members {
+            let learned = match strategy.learner() {
+                Some(learner) => learner.learned()?,
+                None => Vec::new(),
+            };
+            out.extend(words::written([*given, *ran, *new, learned.len() as u64]));
+            out.extend(learned);
+        }
+        Some(out)
     }
 
     fn recall(&mut self, learned: &[u8]) -> bool {
-        self.learners().any(|learner| learner.recall(learned))
+        let Some((round, members)) = self.recalled(learned) else { return false };
+        (self.round, self.members) = (round, members);
+        true
+    }
+}
+
+impl Portfolio {
+    /// The members left in the round, and all members, of these bytes.
+    fn recalled(&self, learned: &[u8]) -> Option<(Vec<usize>, Vec<Member>)> {
+        let mut rest = learned;
+        let mut word = || {
+            let (word, after) = rest.split_first_chunk()?;
+            rest = after;
+            Some(u64::from_le_bytes(*word))
+        };
+        let mut members = self.members.clone();
+        let (all, left) = (word()?, word()?);
+        if all != members.len() as u64 || left > all {
+            return None;
+        }
+        let mut round = Vec::new();
+        for _ in 0..left {
+            let member = usize::try_from(word()?).ok()?;
+            let is_new = member < members.len() && !round.contains(&member);
+            is_new.then(|| round.push(member))?;
+        }
+        for member in &mut members {
+            let mut word = || {
+                let (word, after) = rest.split_first_chunk()?;
+                rest = after;
+                Some(u64::from_le_bytes(*word))
+            };
+            let (given, ran, new) = (word()?, word()?, word()?);
+            let length = usize::try_from(word()?).ok()?;
+            let (learned, after) = rest.split_at_checked(length)?;
+            rest = after;
+            let whole = match member.strategy.learner() {
+                Some(learner) => learner.recall(learned),
+                None => learned.is_empty(),
+            };
+            let fits = whole && ran <= COUNTED * 4 && new <= ran;
+            fits.then(|| (member.given, member.ran, member.new) = (given, ran, new))?;
+            member.strategy.start_at(given);
+        }
+        rest.is_empty().then_some((round, members))
     }
 }
 
