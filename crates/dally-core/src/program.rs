@@ -44,10 +44,11 @@ pub trait Program: Send + Sync {
         0
     }
 
-    /// Takes a setting that is about programs of its kind, by its name and that of its value. Those of other
-    /// kinds are not its business.
-    fn set(&mut self, setting: &str, value: &str) {
+    /// Takes a setting that is about programs of its kind, by its name and that of its value, and answers the
+    /// value that it had. Those of other kinds are not its business.
+    fn set(&mut self, setting: &str, value: &str) -> Option<String> {
         let _ = (setting, value);
+        None
     }
 
     /// Whether a step with more values and events than it may have ends the schedule, which then

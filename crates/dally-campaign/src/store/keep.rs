@@ -114,11 +114,11 @@ impl Store {
 }
 
 /// Which run keeps something of which cell.
-struct Told<'a> {
-    run: i64,
-    cell: i64,
-    program: &'a str,
-    strategy: &'a str,
+pub(super) struct Told<'a> {
+    pub(super) run: i64,
+    pub(super) cell: i64,
+    pub(super) program: &'a str,
+    pub(super) strategy: &'a str,
 }
 
 struct Kept {

@@ -187,12 +187,14 @@ impl Learner for Portfolio {
         self.batch.clear();
     }
 
-    /// The members that have had no schedule in the present round, then for each member its schedules and what
-    /// it has learnt. Which observations are known is left out: the order of members is soon found again.
+    /// The members that have had no schedule in the present round, the observations that are known, then for each
+    /// member its schedules and what it has learnt.
     fn learned(&mut self) -> Option<Vec<u8>> {
         let left = self.round.iter().map(|&member| member as u64);
-        let head = [self.members.len() as u64, self.round.len() as u64];
-        let mut out = words::written(head.into_iter().chain(left));
+        let mut known: Vec<u64> = self.known.iter().copied().collect();
+        known.sort_unstable();
+        let head = [self.members.len(), self.round.len(), known.len()].map(|count| count as u64);
+        let mut out = words::written(head.into_iter().chain(left).chain(known));
         for Member { strategy, given, ran, new } in &mut self.members {
             let learned = match strategy.learner() {
                 Some(learner) => learner.learned()?,
@@ -205,51 +207,57 @@ impl Learner for Portfolio {
     }
 
     fn recall(&mut self, learned: &[u8]) -> bool {
-        let Some((round, members)) = self.recalled(learned) else { return false };
-        (self.round, self.members) = (round, members);
+        let Some(recalled) = self.recalled(&mut Words(learned)) else { return false };
+        *self = recalled;
         true
     }
 }
 
 impl Portfolio {
-    /// The members left in the round, and all members, of these bytes.
-    fn recalled(&self, learned: &[u8]) -> Option<(Vec<usize>, Vec<Member>)> {
-        let mut rest = learned;
-        let mut word = || {
-            let (word, after) = rest.split_first_chunk()?;
-            rest = after;
-            Some(u64::from_le_bytes(*word))
-        };
+    /// This portfolio as it was when it wrote these words.
+    fn recalled(&self, words: &mut Words<'_>) -> Option<Portfolio> {
         let mut members = self.members.clone();
-        let (all, left) = (word()?, word()?);
+        let [all, left, known] = [words.next()?, words.next()?, words.next()?];
         if all != members.len() as u64 || left > all {
             return None;
         }
-        let mut round = Vec::new();
-        for _ in 0..left {
-            let member = usize::try_from(word()?).ok()?;
-            let is_new = member < members.len() && !round.contains(&member);
-            is_new.then(|| round.push(member))?;
+        let round = (0..left).map(|_| usize::try_from(words.next()?).ok());
+        let round = round.collect::<Option<Vec<usize>>>()?;
+        let again = |at: usize| round[..at].contains(&round[at]) || round[at] >= members.len();
+        if (0..round.len()).any(again) {
+            return None;
         }
-        for member in &mut members {
-            let mut word = || {
-                let (word, after) = rest.split_first_chunk()?;
-                rest = after;
-                Some(u64::from_le_bytes(*word))
-            };
-            let (given, ran, new) = (word()?, word()?, word()?);
-            let length = usize::try_from(word()?).ok()?;
-            let (learned, after) = rest.split_at_checked(length)?;
-            rest = after;
-            let whole = match member.strategy.learner() {
+        let known = (0..known).map(|_| words.next()).collect::<Option<FxHashSet<u64>>>()?;
+        for Member { strategy, given, ran, new } in &mut members {
+            [*given, *ran, *new] = [words.next()?, words.next()?, words.next()?];
+            let length = words.next()?;
+            let learned = words.bytes(length)?;
+            let whole = match strategy.learner() {
                 Some(learner) => learner.recall(learned),
                 None => learned.is_empty(),
             };
-            let fits = whole && ran <= COUNTED * 4 && new <= ran;
-            fits.then(|| (member.given, member.ran, member.new) = (given, ran, new))?;
-            member.strategy.start_at(given);
+            // Products of these are compared.
+            (whole && *ran <= u64::from(u32::MAX) && *new <= *ran).then_some(())?;
+            strategy.start_at(*given);
         }
-        rest.is_empty().then_some((round, members))
+        words.0.is_empty().then(|| Portfolio { members, round, known, ..Portfolio::default() })
+    }
+}
+
+/// What is left to be read of what was learnt.
+struct Words<'a>(&'a [u8]);
+
+impl<'a> Words<'a> {
+    fn next(&mut self) -> Option<u64> {
+        let (word, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(u64::from_le_bytes(*word))
+    }
+
+    fn bytes(&mut self, count: u64) -> Option<&'a [u8]> {
+        let (bytes, rest) = self.0.split_at_checked(usize::try_from(count).ok()?)?;
+        self.0 = rest;
+        Some(bytes)
     }
 }
 
