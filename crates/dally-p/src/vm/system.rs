@@ -11,7 +11,7 @@ use super::coverage::Coverage;
 use super::digest::Digest;
 use super::machine::{Machine, Phase};
 use super::pool::{self, Pooled};
-use super::print::name_of;
+use super::print::{Held, name_of};
 use super::run::{state_of, unshared};
 use super::transition_cache::{KnownSteps, Sums};
 use super::value::with_length;
@@ -172,6 +172,17 @@ impl System for PSystem {
     fn name(&self, worker: WorkerId) -> String {
         let kind = self.machines.find(worker).map(|at| usize::from(self.machines.get(at).kind));
         kind.map_or("?".into(), |kind| self.shared.code.machines[kind].name.to_string())
+    }
+
+    /// The variables of a machine by their names.
+    fn fields(&self, worker: WorkerId) -> Option<String> {
+        let machine = self.machines.get(self.machines.find(worker)?);
+        let code = &self.shared.code;
+        let kind = &code.machines[usize::from(machine.kind)];
+        let named = kind.field_names.iter().zip(&machine.regs);
+        let fields = named.map(|(name, value)| format!("{name}: {}", Held(code, value)));
+        let fields = fields.collect::<Vec<_>>().join(", ");
+        (machine.phase != Phase::Halted).then(|| format!("{} {{ {fields} }}", kind.name))
     }
 
     fn monitor(&self, index: usize) -> (String, String) {
