@@ -145,7 +145,7 @@ fn the_variables_of_a_machine_are_shown_by_name_with_texts_in_quotes_and_lists_i
          machine Main {
              var n: int; var who: machine; var said: string; var pair: (int, bool);
              var named: (left: int, right: seq[int]); var some: set[int]; var by: map[string, int];
-             var colour: Colour; var any: any;
+             var colour: Colour; var thing: any;
              start state S {
                  entry {
                      n = 7; who = this; said = \"a, {b\"; pair = (1, true);
@@ -163,6 +163,6 @@ fn the_variables_of_a_machine_are_shown_by_name_with_texts_in_quotes_and_lists_i
     while let Some(&worker) = system.enabled().first() {
         system.step(worker, &mut Script::default()).unwrap();
     }
-    insta::assert_snapshot!(system.fields(main).unwrap(), @r#"Main { n: 7, who: Main(0), said: "a, {b", pair: (1, True), named: {left: 0, right: [4, 5]}, some: {3}, by: {"k": 2}, colour: 1, any: null }"#);
+    insta::assert_snapshot!(system.fields(main).unwrap(), @r#"Main { n: 7, who: Main(0), said: "a, {b", pair: (1, True), named: {left: 0, right: [4, 5]}, some: {3}, by: {"k": 2}, colour: 1, thing: null }"#);
     assert_eq!(system.fields(main.child(9)), None);
 }
