@@ -1,5 +1,6 @@
 //! A campaign as one HTML page, and as text.
 
+mod machines;
 mod page;
 mod risk;
 mod survival;

@@ -198,6 +198,7 @@ impl<P: Program + 'static> Run<P> {
             shrink_steps: options.shrink.then_some(options.shrink_steps),
             repeat_check: options.repeat_check,
             observe_every: options.observe_every,
+            census_every: options.census_every,
             halt: AtomicBool::new(false),
             stop_shrinking: AtomicBool::new(false),
             full: AtomicBool::new(false),

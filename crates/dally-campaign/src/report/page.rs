@@ -4,7 +4,7 @@ use dally_core::words::count;
 use dally_report::charts::{Chart, Scale, Series, Shape};
 use dally_report::page::escaped;
 
-use super::{HEAD, programs, row, survival};
+use super::{HEAD, machines, programs, row, survival};
 use crate::store::{State, Store, StoreError};
 
 /// What was run, found and covered, as one HTML page that needs nothing else.
@@ -72,6 +72,7 @@ pub fn page(store: &Store) -> Result<String, StoreError> {
             series: series.collect::<Result<_, StoreError>>()?,
         };
         body += &format!("<figure>{}</figure>\n", chart.to_svg());
+        body += &machines::section(&cells, program);
     }
     let title = "Campaign of Dally";
     Ok(format!(
@@ -85,4 +86,4 @@ pub fn page(store: &Store) -> Result<String, StoreError> {
 const STYLE: &str = "body { font: 14px/1.45 system-ui, sans-serif; margin: 20px; max-width: 1000px; } \
     table { border-spacing: 0; } th, td { text-align: left; padding: 2px 16px 2px 0; } \
     td:nth-child(n+3), th:nth-child(n+3) { text-align: right; } .open b { color: #cf222e; } \
-    .fixed { color: #59636e; } figure { margin: 12px 0; } svg { max-width: 100%; }";
+    .fixed { color: #59636e; } .never summary { color: #9a6700; } .never p { font-family: monospace; } figure { margin: 12px 0; } svg { max-width: 100%; }";

@@ -1,13 +1,14 @@
 //! One live execution of a P test.
 
 use dally_core::bug::{Place, PlaceOf, Uncontrolled};
+use dally_core::report::Census;
 use dally_core::{
     Acceptance, Access, Bug, Captured, Cut, Env, EventSink, Fingerprint, Footprint, MessageId,
     Observe, Problem, Resource, Status, Stop, System, Wait, Waiting, WorkerId,
 };
 use triomphe::Arc;
 
-use super::coverage::Coverage;
+use super::coverage::{self, Coverage};
 use super::digest::Digest;
 use super::machine::{Machine, Phase};
 use super::pool::{self, Pooled};
@@ -172,6 +173,11 @@ impl System for PSystem {
     fn name(&self, worker: WorkerId) -> String {
         let kind = self.machines.find(worker).map(|at| usize::from(self.machines.get(at).kind));
         kind.map_or("?".into(), |kind| self.shared.code.machines[kind].name.to_string())
+    }
+
+    /// The machines and specs of the test, and the events that somebody handles.
+    fn anatomy(&self) -> Census {
+        coverage::anatomy(&self.shared.code)
     }
 
     /// The variables of a machine by their names.

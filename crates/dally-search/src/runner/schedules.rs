@@ -111,12 +111,15 @@ impl<P: Program + 'static> Run<P> {
         let learns = self.options.strategy.learner().is_some();
         let mut outcomes = Vec::with_capacity(if learns { ran.len() } else { 0 });
         let mut sightings = self.shared.sightings.write().unwrap_or_else(PoisonError::into_inner);
-        for Ran { outcome, bug, shown, whole, notes, given_inputs } in ran {
+        for Ran { outcome, bug, shown, whole, notes, given_inputs, census } in ran {
             self.report.schedules += 1;
             self.report.steps += outcome.steps as u64;
             self.report.longest = self.report.longest.max(outcome.steps);
             self.report.given_inputs |= given_inputs;
             self.report.redundant += u64::from(outcome.redundant);
+            if let Some(census) = census {
+                self.report.census.get_or_insert_default().add(&census);
+            }
             let cut = !(outcome.complete || outcome.redundant || outcome.bug);
             self.report.cut += u64::from(cut);
             for note in notes {

@@ -23,6 +23,9 @@ pub struct Bench {
     pub stop: Arc<AtomicBool>,
 }
 
+/// Of one schedule in so many it is counted what machines do: that takes up to a hundred times as long as running it.
+const CENSUS: u64 = 1_024;
+
 /// A batch cannot be run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -44,7 +47,8 @@ impl Bench {
         learned: Option<&[u8]>,
     ) -> Result<InTurn, CannotRun> {
         let options = self.options(strategy, batch.seed)?;
-        let options = Options { keep_going: true, shrink: false, ..options };
+        let options =
+            Options { keep_going: true, shrink: false, census_every: CENSUS, ..options };
         Ok(Arc::clone(&self.program).run_in_turn(batch, learned, options)?)
     }
 
