@@ -16,12 +16,7 @@ use crate::store::{Cell, CellFigures, Store, StoreError};
 pub trait Laboratory {
     /// Runs a batch of schedules of a cell to its end, whatever it finds; a strategy that learns goes on from what
     /// it has `learned`. An error is a sentence why it cannot be run.
-    fn run(
-        &mut self,
-        cell: &Cell,
-        batch: Batch,
-        learned: Option<Vec<u8>>,
-    ) -> Result<Ran, String>;
+    fn run(&mut self, cell: &Cell, batch: Batch, learned: Option<Vec<u8>>) -> Result<Ran, String>;
 
     /// Makes a finding of a batch smaller; `None` if that cannot be done.
     fn shrink(&mut self, cell: &Cell, finding: &Finding) -> Option<Finding>;

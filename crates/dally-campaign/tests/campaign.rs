@@ -359,7 +359,9 @@ fn a_campaign_that_was_killed_before_anything_was_in_it_begins_again() {
     unborn.pragma_update(None, "journal_mode", "WAL").unwrap();
     drop(unborn);
     assert!(std::fs::metadata(scratch.0.join("campaign.sqlite")).unwrap().len() > 0);
-    assert!(refused(Store::look(&scratch.0), &scratch).starts_with("there is no campaign in `DIR`"));
+    assert!(
+        refused(Store::look(&scratch.0), &scratch).starts_with("there is no campaign in `DIR`")
+    );
     assert_eq!(go_on(&scratch.0, true, 2, "").runs().unwrap(), 1);
 }
 

@@ -233,7 +233,6 @@ impl Session {
         self.at = self.path.len();
         Ok(())
     }
-
 }
 
 fn is_step(choice: &Choice) -> bool {

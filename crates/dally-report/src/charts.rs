@@ -149,8 +149,7 @@ impl Chart {
         let band = self.band(&series.band, frame);
         if !band.is_empty() {
             let colour = COLOURS[place % COLOURS.len()];
-            let _ =
-                writeln!(out, "<path d=\"{band}\" fill=\"{colour}\" fill-opacity=\"0.15\"/>");
+            let _ = writeln!(out, "<path d=\"{band}\" fill=\"{colour}\" fill-opacity=\"0.15\"/>");
         }
         let name = escaped(&series.name);
         let (left, y) = (RIGHT + 20.0, TOP + 18.0 * place as f64);
@@ -167,7 +166,8 @@ impl Chart {
 impl Chart {
     /// The outline of a band: its upper edge from left to right, then its lower one back.
     fn band(&self, band: &[(f64, f64, f64)], frame: &Frame) -> String {
-        let finite = |(x, low, high): &&(f64, f64, f64)| [x, low, high].iter().all(|n| n.is_finite());
+        let finite =
+            |(x, low, high): &&(f64, f64, f64)| [x, low, high].iter().all(|n| n.is_finite());
         let (mut upper, mut lower): (Vec<(f64, f64)>, Vec<(f64, f64)>) = Default::default();
         for &(x, low, high) in band.iter().filter(finite) {
             if let (Shape::Steps, Some(&(_, above)), Some(&(_, below))) =
@@ -288,8 +288,7 @@ mod tests {
         let empty = Chart { series: Vec::new(), x_scale: Scale::Linear, ..chart() };
         assert!(empty.to_svg().ends_with("</svg>\n"));
         assert!(!empty.to_svg().contains("NaN"));
-        let odd =
-            Series {
+        let odd = Series {
             name: "odd".into(),
             points: vec![(f64::NAN, 1.0), (0.0, f64::INFINITY)],
             band: vec![(1.0, f64::NAN, 1.0)],
@@ -301,7 +300,8 @@ mod tests {
     #[test]
     fn names_of_strangers_are_shown_and_not_acted_on() {
         let hostile = || "<b>\x1b[2J\u{202e}".to_owned();
-        let series = vec![Series { name: hostile(), points: vec![(1.0, 1.0)], ..Series::default() }];
+        let series =
+            vec![Series { name: hostile(), points: vec![(1.0, 1.0)], ..Series::default() }];
         let chart = Chart { title: hostile(), x: hostile(), y: hostile(), series, ..chart() };
         let svg = chart.to_svg();
         assert_eq!(svg.matches(r"&lt;b&gt;\u{1b}[2J\u{202e}").count(), 6, "{svg}");

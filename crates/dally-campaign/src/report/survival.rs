@@ -10,8 +10,7 @@ use crate::store::CellFigures;
 
 /// The share of known bugs that each strategy has not found after so many schedules; `None` if none is known.
 pub(super) fn chart(cells: &[CellFigures]) -> Option<Chart> {
-    let strategies: BTreeSet<&str> =
-        cells.iter().map(|cell| cell.cell.strategy.as_str()).collect();
+    let strategies: BTreeSet<&str> = cells.iter().map(|cell| cell.cell.strategy.as_str()).collect();
     let series: Vec<Series> = strategies
         .into_iter()
         .map(|strategy| (strategy, efforts(cells, strategy)))

@@ -70,8 +70,7 @@ impl Store {
         for cell in cells {
             let Cell { program, strategy, .. } = cell;
             let [seed, version] = [cell.seed, cell.version].map(u64::cast_signed);
-            let known =
-                "INSERT INTO cells (program, strategy, seed, version, run) VALUES (?, ?, ?, ?, ?) \
+            let known = "INSERT INTO cells (program, strategy, seed, version, run) VALUES (?, ?, ?, ?, ?) \
                  ON CONFLICT DO UPDATE SET run = excluded.run";
             let values = params![program, strategy, seed, version, run];
             self.connection.execute(known, values).map_err(|why| self.wrong(why))?;

@@ -104,8 +104,7 @@ impl Store {
         let state = "UPDATE cells SET newness = ?, finished = ? WHERE id = ?";
         transaction.execute(state, params![newness, finished, told.cell])?;
         if let Some(bytes) = learned {
-            let learned =
-                "INSERT INTO learned VALUES (?, ?) ON CONFLICT DO UPDATE SET bytes = excluded.bytes";
+            let learned = "INSERT INTO learned VALUES (?, ?) ON CONFLICT DO UPDATE SET bytes = excluded.bytes";
             transaction.execute(learned, params![told.cell, bytes])?;
         }
         findings::keep(&transaction, told, report, files)?;

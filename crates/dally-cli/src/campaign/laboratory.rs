@@ -54,12 +54,7 @@ impl Workshop {
 }
 
 impl Laboratory for Workshop {
-    fn run(
-        &mut self,
-        cell: &Cell,
-        batch: Batch,
-        learned: Option<Vec<u8>>,
-    ) -> Result<Ran, String> {
+    fn run(&mut self, cell: &Cell, batch: Batch, learned: Option<Vec<u8>>) -> Result<Ran, String> {
         self.programs.run(cell, batch, learned, self.threads)
     }
 

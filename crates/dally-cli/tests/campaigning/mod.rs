@@ -196,7 +196,8 @@ fn the_tests_of_a_workspace_are_programs_each_in_a_process_of_its_own() {
         .iter()
         .map(|cell| (cell.cell.program.clone(), cell.cell.strategy.clone()))
         .collect();
-    let names = ["lost_update", "nothing_happens"].map(|name| format!("cli::campaigning::fixtures::{name}"));
+    let names = ["lost_update", "nothing_happens"]
+        .map(|name| format!("cli::campaigning::fixtures::{name}"));
     let expected = names.iter().flat_map(|name| ["ql", "pos"].map(|by| (name.clone(), by.into())));
     assert_eq!(cells, expected.collect::<Vec<(String, String)>>());
     let [found] = &store.findings().unwrap()[..] else { panic!("there is one bug: {first:?}") };
@@ -251,13 +252,13 @@ fn a_run_shows_how_far_it_is_on_a_page() {
     let run = ["campaign", "run", "stale-cache:stale-read", "--strategies", "random", "--serve"];
     let page = Served::by(&run, &scratch);
     let host = format!("127.0.0.1:{}", page.port);
-    let get = |path: &str| {
-        page.ask("GET", &format!("/{}/{path}", page.token), &[("Host", &host)], "")
-    };
+    let get =
+        |path: &str| page.ask("GET", &format!("/{}/{path}", page.token), &[("Host", &host)], "");
     let shown = (0..100).find_map(|_| {
         std::thread::sleep(Duration::from_millis(100));
         let (status, text) = get("progress");
-        let shown: serde_json::Value = serde_json::from_str(&text).ok().filter(|_| status == 200)?;
+        let shown: serde_json::Value =
+            serde_json::from_str(&text).ok().filter(|_| status == 200)?;
         (shown["schedules"].as_u64() > Some(0)).then_some(shown)
     });
     let shown = shown.expect("there was a batch within ten seconds");
@@ -267,5 +268,8 @@ fn a_run_shows_how_far_it_is_on_a_page() {
     let (status, report) = get("report");
     assert!(status == 200 && report.contains("first seen in run 1"), "{report}");
     assert_eq!(get("campaign.sqlite").0, 404);
-    assert_eq!(page.ask("POST", &format!("/{}/progress", page.token), &[("Host", &host)], "").0, 405);
+    assert_eq!(
+        page.ask("POST", &format!("/{}/progress", page.token), &[("Host", &host)], "").0,
+        405
+    );
 }

@@ -34,7 +34,13 @@ impl Served {
     }
 
     /// The status and the body of an answer to this request.
-    pub fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+    pub fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> (u16, String) {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         let headers: String =
             headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();

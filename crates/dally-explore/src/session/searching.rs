@@ -59,7 +59,12 @@ impl Session {
         })
     }
 
-    pub(super) fn run(&mut self, strategy: &str, seed: u64, steps: usize) -> Result<Vec<String>, String> {
+    pub(super) fn run(
+        &mut self,
+        strategy: &str,
+        seed: u64,
+        steps: usize,
+    ) -> Result<Vec<String>, String> {
         let (choices, _) = self.start_of_search()?;
         let options = self.options(strategy, seed, steps.max(1))?;
         let ran = self.program.clone().run_from(&choices, options);

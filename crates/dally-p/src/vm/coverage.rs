@@ -202,7 +202,9 @@ pub(crate) fn anatomy(code: &Code) -> Census {
                 let to = machine.states[usize::from(exit.to)].name.to_string();
                 let ways = of_state.ways.entry(to).or_default();
                 ways.extend(exit.on_entry.then(|| (ON_ENTRY.to_owned(), 0)));
-                ways.extend(exit.on.iter().map(|event| (code.events[event.index()].to_string(), 0)));
+                ways.extend(
+                    exit.on.iter().map(|event| (code.events[event.index()].to_string(), 0)),
+                );
             }
             census.states.insert(state.name.to_string(), of_state);
         }

@@ -60,9 +60,8 @@ impl fmt::Display for Held<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Held(code, value) = *self;
         let mut between = "";
-        let mut next = |f: &mut fmt::Formatter<'_>| {
-            f.write_str(std::mem::replace(&mut between, ", "))
-        };
+        let mut next =
+            |f: &mut fmt::Formatter<'_>| f.write_str(std::mem::replace(&mut between, ", "));
         match value {
             Value::Null => f.write_str("null"),
             Value::Str(text) => write!(f, "{:?}", text.as_str()),

@@ -159,7 +159,10 @@ fn the_variables_of_a_machine_are_shown_by_name_with_texts_in_quotes_and_lists_i
     let mut system = program.start().unwrap();
     let main = system.enabled()[0];
     let before = system.fields(main).unwrap();
-    assert!(before.starts_with("Main { n: 0, who: null, said: \"\", pair: (0, False), "), "{before}");
+    assert!(
+        before.starts_with("Main { n: 0, who: null, said: \"\", pair: (0, False), "),
+        "{before}"
+    );
     while let Some(&worker) = system.enabled().first() {
         system.step(worker, &mut Script::default()).unwrap();
     }

@@ -125,14 +125,31 @@ fn sarif_has_what_version_2_1_0_requires() {
 
 /// An element of JUnit's XML by the schema that Jenkins publishes (`junit-10.xsd`): the attributes that it must
 /// have, those that it may have, and its children.
-type Element = (&'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
+type Element =
+    (&'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
 
 const JUNIT: [Element; 6] = [
-    ("testsuites", &[], &["name", "time", "tests", "failures", "disabled", "errors"], &["testsuite"]),
+    (
+        "testsuites",
+        &[],
+        &["name", "time", "tests", "failures", "disabled", "errors"],
+        &["testsuite"],
+    ),
     (
         "testsuite",
         &["name"],
-        &["name", "tests", "failures", "errors", "time", "disabled", "skipped", "timestamp", "hostname", "id"],
+        &[
+            "name",
+            "tests",
+            "failures",
+            "errors",
+            "time",
+            "disabled",
+            "skipped",
+            "timestamp",
+            "hostname",
+            "id",
+        ],
         &["testcase", "properties", "system-out", "system-err"],
     ),
     (
@@ -182,7 +199,12 @@ const SARIF: [Object; 13] = [
     (
         "run",
         &["tool"],
-        &[("tool", "tool"), ("columnKind", ""), ("invocations", "invocation"), ("results", "result")],
+        &[
+            ("tool", "tool"),
+            ("columnKind", ""),
+            ("invocations", "invocation"),
+            ("results", "result"),
+        ],
     ),
     ("tool", &["driver"], &[("driver", "component")]),
     ("component", &["name"], &[("name", ""), ("version", ""), ("rules", "rule")]),

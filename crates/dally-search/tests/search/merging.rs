@@ -77,8 +77,19 @@ fn strategies_whose_schedules_depend_on_those_before_run_no_batch() {
 
 /// Strategies that learn, and tell what they have learnt.
 const LEARNING: [&str; 13] = [
-    "portfolio", "pct:3", "pctcp:3", "surw", "ql", "urw", "tapct:3", "ql-b", "ql-i", "ql-c", "ql-ndn",
-    "bonus-max", "pct:1",
+    "portfolio",
+    "pct:3",
+    "pctcp:3",
+    "surw",
+    "ql",
+    "urw",
+    "tapct:3",
+    "ql-b",
+    "ql-i",
+    "ql-c",
+    "ql-ndn",
+    "bonus-max",
+    "pct:1",
 ];
 
 fn in_turn(

@@ -47,8 +47,7 @@ impl Bench {
         learned: Option<&[u8]>,
     ) -> Result<InTurn, CannotRun> {
         let options = self.options(strategy, batch.seed)?;
-        let options =
-            Options { keep_going: true, shrink: false, census_every: CENSUS, ..options };
+        let options = Options { keep_going: true, shrink: false, census_every: CENSUS, ..options };
         Ok(Arc::clone(&self.program).run_in_turn(batch, learned, options)?)
     }
 
