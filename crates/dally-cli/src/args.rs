@@ -168,15 +168,29 @@ pub struct CampaignAt {
 #[command(after_help = CAMPAIGN_EXAMPLES)]
 pub struct CampaignArgs {
     /// A plan, a TOML file; or programs: protocols (PROTOCOL:BUG with a planted bug), P projects, programs in
-    /// MPIL.
-    #[arg(required = true, value_name = "PLAN|PROGRAM")]
+    /// MPIL. With `--tests` parts of names of tests.
+    #[arg(required_unless_present = "tests", value_name = "PLAN|PROGRAM")]
     pub subjects: Vec<String>,
+
+    /// The programs are the tests of this workspace, `#[dally::test]`, each in a process of its own; if names are
+    /// given, those that have one of them in theirs.
+    #[arg(long)]
+    pub tests: bool,
 
     #[command(flatten)]
     pub at: CampaignAt,
 
-    /// The strategies, separated by commas, instead of those of the plan. Only those can be taken whose
-    /// schedules do not depend on those before.
+    /// Serve a page that shows how far the campaign is, on the loopback address, to whoever knows the token in
+    /// its URL.
+    #[arg(long)]
+    pub serve: bool,
+
+    /// The port of that page; by default one that is free.
+    #[arg(long, value_name = "N", requires = "serve")]
+    pub port: Option<u16>,
+
+    /// The strategies, separated by commas, instead of those of the plan. Those that learn go on from what they
+    /// have learnt, also in later runs.
     #[arg(long, value_delimiter = ',', value_name = "A,B,C")]
     pub strategies: Vec<String>,
 
@@ -222,6 +236,7 @@ Examples:
   dally campaign run night.toml --time 8h
   dally campaign run raft-v1:duplicate-votes paxos --strategies random,pos --time 10m
   dally campaign run Model.pproj --dir model-campaign --time 1h
+  dally campaign run --tests --strategies ql,pos --time 8h --serve
   dally campaign report
 
 The same command goes on where a run ended, was interrupted or was killed. When it begins, the findings that

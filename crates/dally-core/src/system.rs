@@ -6,6 +6,7 @@ use crate::event::{Event, Text};
 use crate::fingerprint::Fingerprint;
 use crate::footprint::Footprint;
 use crate::input::Input;
+use crate::report::Census;
 use crate::worker::WorkerId;
 
 /// One live execution of a program: who can step, how they step, and when it is over. The methods
@@ -78,6 +79,12 @@ pub trait System {
     fn fields(&self, worker: WorkerId) -> Option<String> {
         let _ = worker;
         None
+    }
+
+    /// The machines that there can be, with their states and what they handle there, all with counts of 0; as far
+    /// as the program can tell.
+    fn anatomy(&self) -> Census {
+        Census::default()
     }
 
     /// The name and the state of the `index`-th monitor of [`System::acceptance`].

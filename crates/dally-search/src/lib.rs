@@ -40,5 +40,5 @@ pub use kind::{ChosenStrategy, IntoStrategy, StrategyKind};
 pub use options::{Clocks, Expected, Options, Phase, Progress, Reached, Sink};
 pub use process_end::exit;
 pub use replay::{Divergence, Mode, Replayed, ends_in_loop, first_schedule, replay};
-pub use runner::{NotIndependent, run, run_batch};
+pub use runner::{InTurn, NotIndependent, run, run_batch, run_in_turn, shrunk};
 pub use strategy::{EndSchedule, Fork, Learner, Lesson, Outcome, Point, Properties, Strategy};

@@ -72,6 +72,12 @@ pub trait Strategy: Fork + Send {
         let _ = seed;
     }
 
+    /// The schedules of this run begin with number `first`: it goes on from earlier ones. Called once, after
+    /// [`Strategy::reseed`] and [`Learner::recall`]; without it they begin with 0.
+    fn start_at(&mut self, first: u64) {
+        let _ = first;
+    }
+
     /// What it promises and needs. Asked before the first schedule and after [`Strategy::begin`].
     fn properties(&self) -> Properties {
         Properties::default()

@@ -8,6 +8,8 @@ const PREFIX: &str = "DALLY_";
 
 /// Variables that only Dally's own commands and tests set.
 const OF_DALLY: &[&str] = &[
+    "DALLY_CAMPAIGN",
+    "DALLY_CAMPAIGN_TOLD",
     "DALLY_COMMAND",
     "DALLY_EXPLORE",
     "DALLY_FEWER",

@@ -37,6 +37,27 @@ mod fixtures {
         assert!(fixture != "broken" || count == 2, "an update was lost");
     }
 
+    /// A channel is closed between two operations that are not awaited, which shows only if there are points
+    /// before operations.
+    #[dally::test(strategy = "random")]
+    async fn between_operations() {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        let fixture = std::env::var("FIXTURE").unwrap_or_default();
+        let (sender, mut receiver) = dally::tasks::sync::mpsc::unbounded_channel();
+        let sent = Arc::new(AtomicU32::new(0));
+        let told = Arc::clone(&sent);
+        let task = spawn(async move {
+            for number in 0..2 {
+                let _ = sender.send(number);
+                told.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let first = receiver.recv().await;
+        let seen = sent.load(Ordering::Relaxed);
+        task.await.unwrap();
+        assert!(first.is_some() && (seen != 1 || fixture != "broken"), "it was seen half-way");
+    }
+
     #[dally::test(strategy = "random", should_fail = "as it should")]
     async fn fails_as_it_should() {
         panic!("as it should");
@@ -189,4 +210,22 @@ fn a_test_tells_other_programs_in_the_form_that_they_want() {
     // What should fail and does is no failure.
     let (text, _) = package.run("fails_as_it_should", "", &[("DALLY_FORMAT", "github")]);
     assert!(text.contains("\n::notice title=fixtures%3A%3Afails_as_it_should::"), "{text}");
+}
+
+#[test]
+fn a_regression_is_replayed_with_the_settings_that_it_was_recorded_with() {
+    let package = Package::new("settings");
+    // With points before awaits alone, the task sends both numbers in one step.
+    let (text, passed) = package.run("between_operations", "broken", &[]);
+    assert!(passed, "{text}");
+    let operations = [("DALLY_POINTS", "operations")];
+    let (text, passed) = package.run("between_operations", "broken", &operations);
+    assert!(!passed && package.regressions().len() == 1, "{text}");
+    // The test has other settings now, and the schedule still means what it meant.
+    let (text, passed) = package.run("between_operations", "broken", &[]);
+    assert!(!passed && text.contains("still fails"), "{text}");
+    let (text, passed) = package.run("between_operations", "mended", &[]);
+    assert!(passed && text.contains(" passes\n"), "{text}");
+    // What comes after it is explored with the settings of the test.
+    assert!(text.contains("(await points)"), "{text}");
 }

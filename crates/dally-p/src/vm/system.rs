@@ -1,17 +1,18 @@
 //! One live execution of a P test.
 
 use dally_core::bug::{Place, PlaceOf, Uncontrolled};
+use dally_core::report::Census;
 use dally_core::{
     Acceptance, Access, Bug, Captured, Cut, Env, EventSink, Fingerprint, Footprint, MessageId,
     Observe, Problem, Resource, Status, Stop, System, Wait, Waiting, WorkerId,
 };
 use triomphe::Arc;
 
-use super::coverage::Coverage;
+use super::coverage::{self, Coverage};
 use super::digest::Digest;
 use super::machine::{Machine, Phase};
 use super::pool::{self, Pooled};
-use super::print::name_of;
+use super::print::{Held, name_of};
 use super::run::{state_of, unshared};
 use super::transition_cache::{KnownSteps, Sums};
 use super::value::with_length;
@@ -172,6 +173,22 @@ impl System for PSystem {
     fn name(&self, worker: WorkerId) -> String {
         let kind = self.machines.find(worker).map(|at| usize::from(self.machines.get(at).kind));
         kind.map_or("?".into(), |kind| self.shared.code.machines[kind].name.to_string())
+    }
+
+    /// The machines and specs of the test, and the events that somebody handles.
+    fn anatomy(&self) -> Census {
+        coverage::anatomy(&self.shared.code)
+    }
+
+    /// The variables of a machine by their names.
+    fn fields(&self, worker: WorkerId) -> Option<String> {
+        let machine = self.machines.get(self.machines.find(worker)?);
+        let code = &self.shared.code;
+        let kind = &code.machines[usize::from(machine.kind)];
+        let named = kind.field_names.iter().zip(&machine.regs);
+        let fields = named.map(|(name, value)| format!("{name}: {}", Held(code, value)));
+        let fields = fields.collect::<Vec<_>>().join(", ");
+        (machine.phase != Phase::Halted).then(|| format!("{} {{ {fields} }}", kind.name))
     }
 
     fn monitor(&self, index: usize) -> (String, String) {

@@ -111,12 +111,15 @@ impl<P: Program + 'static> Run<P> {
         let learns = self.options.strategy.learner().is_some();
         let mut outcomes = Vec::with_capacity(if learns { ran.len() } else { 0 });
         let mut sightings = self.shared.sightings.write().unwrap_or_else(PoisonError::into_inner);
-        for Ran { outcome, bug, shown, whole, notes, given_inputs } in ran {
+        for Ran { outcome, bug, shown, whole, notes, given_inputs, census } in ran {
             self.report.schedules += 1;
             self.report.steps += outcome.steps as u64;
             self.report.longest = self.report.longest.max(outcome.steps);
             self.report.given_inputs |= given_inputs;
             self.report.redundant += u64::from(outcome.redundant);
+            if let Some(census) = census {
+                self.report.census.get_or_insert_default().add(&census);
+            }
             let cut = !(outcome.complete || outcome.redundant || outcome.bug);
             self.report.cut += u64::from(cut);
             for note in notes {
@@ -143,7 +146,7 @@ impl<P: Program + 'static> Run<P> {
         next: Option<u64>,
     ) {
         let path = self.options.learned.as_deref();
-        let tell = BatchCommand::Tell { outcomes, next, learned: path.is_some() };
+        let tell = BatchCommand::Tell { outcomes, next, learned: path.is_some() || self.keeps };
         let (exhausted, coverage, learned) = match threads.ask_first(tell, TELLING) {
             Some(BatchMessage::Told { exhausted, coverage, learned }) => {
                 (exhausted, coverage, learned)
@@ -152,7 +155,10 @@ impl<P: Program + 'static> Run<P> {
         };
         self.ended = self.ended.or(exhausted.then_some(Ended::Exhausted));
         self.report.stated = coverage;
-        let Some(path) = path else { return };
+        let Some(path) = path else {
+            self.learned = learned;
+            return;
+        };
         let kept = match learned {
             Some(learned) => {
                 let Report { program, strategy, granularity, .. } = &self.report;

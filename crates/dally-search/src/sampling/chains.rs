@@ -123,6 +123,11 @@ impl Chains {
         self.learnt = self.learnt.max(Mailbox::from_bits(mailbox));
     }
 
+    /// What earlier schedules have shown of mailboxes, for [`Chains::learn`].
+    pub(crate) fn learnt(&self) -> u64 {
+        self.learnt as u64
+    }
+
     /// Picks the enabled worker whose next step has the chain of the highest priority. A step at
     /// which its chain falls is compared again. `number` numbers the steps at which a chain can
     /// fall: it gets the worker, how many steps came up before, and whether this one has fallen.

@@ -10,6 +10,7 @@ use dally_core::{Event, Footprint, Resource, System, Text, WorkerId};
 use fastrand::Rng;
 
 use super::Random;
+use crate::learning::words;
 use crate::strategy::{Learner, Lesson, Outcome, Point, Properties};
 
 /// Something that a step touches and other steps may touch too, or a step as a whole, as one word.
@@ -94,7 +95,7 @@ impl Profiler {
         }
     }
 
-    /// Four words for each worker and spot: both, how often, and the worker's parent.
+    /// [`WORDS`] for each worker and spot: both, how often, and the worker's parent.
     pub(crate) fn lesson(&self) -> Lesson {
         let words = self.steps.iter().flat_map(|(&(worker, spot), &count)| {
             let parent = self.parents.get(&worker).map_or(0, |parent| parent.to_bits());
@@ -103,6 +104,9 @@ impl Profiler {
         words.collect()
     }
 }
+
+/// How many words of a lesson are about one worker and spot.
+const WORDS: usize = 4;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Profile {
@@ -124,7 +128,7 @@ pub(crate) struct Steps {
 
 impl Profile {
     pub(crate) fn read(lesson: &[u64]) -> Profile {
-        let steps = lesson.chunks_exact(4).map(|words| Steps {
+        let steps = lesson.chunks_exact(WORDS).map(|words| Steps {
             worker: WorkerId::from_bits(words[0]),
             spot: Spot(words[1]),
             count: words[2],
@@ -140,6 +144,15 @@ impl Profile {
         let several = spots.into_iter().filter(|(_, (workers, _))| *workers > 1);
         let contended = several.map(|(spot, (_, count))| (spot, count)).collect();
         Profile { steps, contended }
+    }
+
+    /// The lesson that it was read from.
+    fn words(&self) -> Vec<u64> {
+        let words = self.steps.iter().flat_map(|steps| {
+            let parent = steps.parent.map_or(0, |parent| parent.to_bits());
+            [steps.worker.to_bits(), steps.spot.0, steps.count, parent]
+        });
+        words.collect()
     }
 
     /// The profiles of the schedules that came to their own ends or, if none did, that a bound cut:
@@ -198,6 +211,29 @@ impl Learner for Profiles {
         if self.known.is_empty() {
             self.known = Profile::all(batch);
         }
+    }
+
+    /// For each profile how many words it has, and these.
+    fn learned(&mut self) -> Option<Vec<u8>> {
+        let profiles = self.known.iter().map(|profile| profile.words());
+        Some(words::written(profiles.flat_map(|words| [vec![words.len() as u64], words].concat())))
+    }
+
+    fn recall(&mut self, learned: &[u8]) -> bool {
+        let Some(words) = words::read(learned) else { return false };
+        let mut known = Vec::new();
+        let mut rest = &words[..];
+        while let [length, more @ ..] = rest {
+            let length = usize::try_from(*length).ok().filter(|length| length % WORDS == 0);
+            let Some((profile, after)) = length.and_then(|length| more.split_at_checked(length))
+            else {
+                return false;
+            };
+            known.push(Arc::new(Profile::read(profile)));
+            rest = after;
+        }
+        self.known = known;
+        true
     }
 }
 

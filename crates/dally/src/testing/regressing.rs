@@ -30,7 +30,7 @@ impl<E: Explorer> Test<E> {
     /// Replays the schedules that were kept: sentences about them, or the text of those that fail.
     pub(super) fn regress<P: Program + 'static>(
         &self,
-        program: &Arc<P>,
+        program: &mut Arc<P>,
         regressions: &Regressions,
         settings: &Settings,
         all_steps: bool,
@@ -39,7 +39,7 @@ impl<E: Explorer> Test<E> {
         let standings: Vec<(Kept, Standing)> = kept
             .into_iter()
             .map(|kept| {
-                let standing = regressions::replay(Arc::clone(program), &kept, settings);
+                let standing = regressions::replay(program, &kept, settings);
                 (kept, standing)
             })
             .collect();
