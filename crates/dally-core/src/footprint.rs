@@ -222,30 +222,16 @@ impl Footprint {
     /// of them happens before the other. Where not all is known, the answer is yes. Partial-order
     /// reduction goes by this.
     pub fn orders(&self, other: &Footprint) -> bool {
-        self.orders_through(other, |_| true)
+        !self.complete || !other.complete || self.conflicts(other)
     }
 
-    /// Whether all that orders the two steps is a message that one of them sent and the other took:
-    /// the one that takes it cannot come first.
+    /// Whether all that orders the two steps, which [are ordered](Footprint::orders), is what one of them
+    /// has sent or put in a queue and the other has waited for and taken: the one that takes it cannot come
+    /// first.
     pub fn only_passes_message(&self, other: &Footprint) -> bool {
-        !self.orders_through(other, |access| !matches!(access.resource, Resource::Message(_)))
-    }
-
-    /// [`Footprint::orders`] by the accesses that count.
-    fn orders_through(&self, other: &Footprint, counts: impl Fn(&Access) -> bool) -> bool {
-        let counts = |access: &&Access| counts(access);
-        let ordered = |step: &Footprint, worker| {
-            let mut counted = step.accesses.iter().filter(counts);
-            counted.any(|access| access.conflicts_with_steps_of(worker))
-        };
-        let conflicts =
-            |one: &Access| other.accesses.iter().filter(counts).any(|&other| one.conflicts(other));
-        !self.complete
-            || !other.complete
-            || self.worker == other.worker
-            || ordered(self, other.worker)
-            || ordered(other, self.worker)
-            || self.accesses.iter().filter(counts).any(conflicts)
+        self.complete
+            && other.complete
+            && !self.conflicts_but(other, |one, other| one.passes_to(other))
     }
 
     /// Whether what is known of the two steps says that their order may matter; an unknown step
@@ -269,11 +255,18 @@ impl Footprint {
     }
 
     fn conflicts(&self, other: &Footprint) -> bool {
+        self.conflicts_but(other, |_, _| false)
+    }
+
+    /// Whether the steps conflict otherwise than by accesses to one resource that are `spared`.
+    #[inline]
+    fn conflicts_but(&self, other: &Footprint, spared: impl Fn(Access, Access) -> bool) -> bool {
         let (own, others) = (&self.accesses, &other.accesses);
+        let conflict = |one: Access, other: Access| one.conflicts(other) && !spared(one, other);
         self.worker == other.worker
             || own.iter().any(|access| access.conflicts_with_steps_of(other.worker))
             || others.iter().any(|access| access.conflicts_with_steps_of(self.worker))
-            || own.iter().any(|&one| others.iter().any(|&other| one.conflicts(other)))
+            || own.iter().any(|&one| others.iter().any(|&other| conflict(one, other)))
     }
 }
 
@@ -348,6 +341,21 @@ mod tests {
         assert!(foreseen.covers(&step(0, &[Access::write(object(1))])));
         assert!(!foreseen.covers(&step(0, &[Access::write(object(0))])));
         assert!(!foreseen.covers(&step(0, &[Access::read(object(2))])));
+    }
+
+    #[test]
+    fn who_waits_for_a_value_and_takes_it_comes_after_who_puts_it_there() {
+        let channel = ObjectId { creator: WorkerId::root(0), number: 0 };
+        let entry = |number| Resource::Entry(channel, number);
+        let puts = step(0, &[Access::update(object(0)), Access::write(entry(3))]);
+        let waits = step(1, &[Access::write(entry(3))]);
+        assert!(puts.orders(&waits) && puts.only_passes_message(&waits));
+        // Who looks whether it is there can come first, and finds nothing.
+        let looks = step(1, &[Access::update(entry(3))]);
+        assert!(puts.orders(&looks) && !puts.only_passes_message(&looks));
+        assert!(!puts.orders(&step(1, &[Access::write(entry(2))])));
+        let also = step(1, &[Access::write(entry(3)), Access::read(object(0))]);
+        assert!(!puts.only_passes_message(&also));
     }
 
     #[test]

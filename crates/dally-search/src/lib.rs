@@ -13,6 +13,7 @@ mod confirm;
 mod deadline;
 mod executor;
 mod kind;
+mod known_inputs;
 pub mod learning;
 pub mod liveness;
 mod minimise;
@@ -36,6 +37,7 @@ mod supervisor;
 
 pub use dally_core::report::{Batch, Ended, Novelty, Report};
 pub use dally_settings::UnknownName;
+pub use known_inputs::KnownInputs;
 pub use kind::{ChosenStrategy, IntoStrategy, StrategyKind};
 pub use options::{Clocks, Expected, Options, Phase, Progress, Reached, Sink};
 pub use process_end::exit;

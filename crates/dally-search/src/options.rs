@@ -37,6 +37,9 @@ pub struct Options {
     pub seed: u64,
     /// How many schedules to run.
     pub schedules: u64,
+    /// After how many executions a search with partial-order reduction ends; `None` for as many as there are.
+    /// Other threads finish those that they have begun.
+    pub executions: Option<u64>,
     /// How long to go on; `None` for as long as the schedules take.
     pub time: Option<Duration>,
     /// How many steps a schedule may have; a value chosen counts as one. The bound is checked
@@ -113,6 +116,7 @@ impl Default for Options {
             strategy: StrategyKind::default().build(0, MAX_STEPS),
             seed: 0,
             schedules: 10_000,
+            executions: None,
             time: None,
             max_steps: MAX_STEPS,
             fail_on_max_steps: false,

@@ -20,8 +20,8 @@ mod schedules;
 mod threads;
 
 use findings::Group;
-pub(crate) use findings::count_bug;
 pub use findings::shrunk;
+pub(crate) use findings::{count_bug, count_bugs};
 
 /// Runs schedules of `program` as the options say, and tells the sink of findings the moment they
 /// are found. The calling thread supervises the others, and returns even if a step never does.

@@ -251,6 +251,10 @@ impl<E: Explorer> Test<E> {
             }),
             ..Checking::new(self.path, settings)
         };
+        let checking = match &regressions {
+            Some(regressions) => regressing::with_known_inputs(checking, regressions),
+            None => checking,
+        };
         let own = self.explorer.take();
         let mut checked = checking.run(Arc::clone(&program), own);
         let foreign = program.foreign();

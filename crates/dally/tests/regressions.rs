@@ -58,6 +58,18 @@ mod fixtures {
         assert!(first.is_some() && (seen != 1 || fixture != "broken"), "it was seen half-way");
     }
 
+    /// `broken`: fails from 1,000,003 on. `changed`: takes other steps before, and fails for that number alone.
+    #[dally::test(strategy = "random")]
+    async fn a_number() {
+        let fixture = std::env::var("FIXTURE").unwrap_or_default();
+        if fixture == "changed" {
+            spawn(yield_now()).await.unwrap();
+        }
+        let number = dally::tasks::input_in("number", 0..=i64::MAX);
+        assert!(fixture != "broken" || number < 1_000_003, "too large");
+        assert!(fixture != "changed" || number != 1_000_003, "the very same");
+    }
+
     #[dally::test(strategy = "random", should_fail = "as it should")]
     async fn fails_as_it_should() {
         panic!("as it should");
@@ -124,6 +136,18 @@ fn a_failing_test_keeps_its_schedule_and_fails_by_it_before_anything_is_explored
     assert!(text.contains("an update was lost") && !text.contains("found: in schedule"), "{text}");
     // It is no second finding.
     assert_eq!(package.regressions(), kept);
+}
+
+#[test]
+fn inputs_that_failed_are_tried_again_when_their_schedule_fits_no_more() {
+    let package = Package::new("inputs");
+    let (text, passed) = package.run("a_number", "broken", &[]);
+    assert!(!passed && text.contains("input number = 1000003"), "{text}");
+    let (text, passed) = package.run("a_number", "changed", &[("DALLY_REGRESSIONS", "off")]);
+    assert!(passed, "{text}");
+    let (text, passed) = package.run("a_number", "changed", &[]);
+    assert!(!passed && text.contains("the very same"), "{text}");
+    assert!(text.contains("no longer fits the program"), "{text}");
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use dally::search::StrategyKind;
 use dally::settings::parse_time;
+use dally_compare::Contestant;
 
 #[derive(Args, Debug)]
 #[command(after_help = COMPARE_NOTES)]
@@ -15,9 +15,9 @@ pub struct CompareArgs {
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
 
-    /// The strategies, as `dally check --strategy` takes them, separated by commas.
+    /// The strategies, as `dally check --strategy` takes them, and the searches dpor and concolic, separated by commas.
     #[arg(long, required = true, value_delimiter = ',', value_name = "A,B,C")]
-    pub strategies: Vec<StrategyKind>,
+    pub strategies: Vec<Contestant>,
 
     /// How many runs each strategy makes of each program.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..), value_name = "N")]

@@ -34,10 +34,21 @@ pub(crate) fn count_bug(
     cause: Cause,
     raw: Option<Box<RawFinding>>,
 ) -> Option<RawFinding> {
+    count_bugs(groups, cause, 1, raw)
+}
+
+/// Counts so many bugs of a cause; returns the first if the cause is new.
+pub(crate) fn count_bugs(
+    groups: &mut BTreeMap<Cause, Group>,
+    cause: Cause,
+    times: u64,
+    raw: Option<Box<RawFinding>>,
+) -> Option<RawFinding> {
     let group = groups.entry(cause).or_default();
-    group.occurrences += 1;
+    let is_new = group.occurrences == 0;
+    group.occurrences += times;
     // Two threads may each have found the first bug of this cause.
-    raw.filter(|_| group.occurrences == 1).map(|raw| *raw)
+    raw.filter(|_| is_new).map(|raw| *raw)
 }
 
 /// Repeats a finding of another run of this program and makes it smaller, as a run does that shrinks what it

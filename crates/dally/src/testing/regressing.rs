@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use dally_core::{Finding, Program};
 use dally_report::text;
-use dally_search::Report;
 use dally_search::strata::Explorer;
+use dally_search::{KnownInputs, Report};
 
 use super::Test;
 use super::regressions::{self, Kept, Regressions, Standing};
+use crate::checking::Checking;
 use crate::settings::Settings;
 
 impl<E: Explorer> Test<E> {
@@ -77,4 +78,15 @@ pub(super) fn keep(regressions: &Regressions, findings: &[Finding]) -> Vec<Strin
         Err(why) => Some(format!("note: {why}\n")),
     });
     kept.collect()
+}
+
+/// Has some schedules of a run try the inputs of the schedules that were kept.
+pub(super) fn with_known_inputs(checking: Checking, regressions: &Regressions) -> Checking {
+    let (kept, _) = regressions.kept();
+    if kept.is_empty() {
+        return checking;
+    }
+    let strategy = checking.options().strategy;
+    let strategy = KnownInputs::of(strategy, kept.iter().map(|kept| &kept.schedule));
+    Checking { strategy: Some(strategy), ..checking }
 }
