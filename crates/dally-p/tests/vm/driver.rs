@@ -142,6 +142,8 @@ pub fn story_of(program: &PProgram) -> Story {
             return Story { lines, notes: script.notes, end: stopped(stop), steps: steps + 1 };
         }
         assert_eq!(system.fingerprint(), system.fingerprint_from_scratch());
+        let control = Observe::Control;
+        assert_eq!(system.observe(control), system.observe_from_scratch(control));
     }
     Story { lines, notes: script.notes, end: "500 steps".into(), steps: 500 }
 }
