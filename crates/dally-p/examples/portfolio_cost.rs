@@ -4,7 +4,7 @@
 //! under both in turn, at the settings of `dally check` and on one thread, and compares the fastest rounds of
 //! each test: what else the machine does can only make a round slower. Schedules of other members are longer
 //! or shorter than random ones, so steps are compared. Arguments behind the folder: how many rounds (3), how
-//! many schedules of a test in a round (4,000; no more than one second of them), the strategy (`portfolio`), and
+//! many schedules of a test in a round (10,000; no more than one second of them), the strategy (`portfolio`), and
 //! a project, if it is to be the only one.
 
 use std::path::Path;
@@ -23,7 +23,7 @@ fn main() {
     let folder = arguments.next().unwrap_or_else(|| "protocols/p".into());
     let mut number =
         |default| arguments.next().map_or(default, |text| text.parse().expect("a number"));
-    let (rounds, schedules) = (number(3), number(4_000));
+    let (rounds, schedules) = (number(3), number(10_000));
     let strategy = arguments.next().unwrap_or_else(|| "portfolio".into());
     let only = arguments.next();
     println!("{:17} {:>5} {RANDOM:>10} {strategy:>13} {:>6}", "project", "tests", "ratio");

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dally_core::{
-    Bug, Captured, Cut, Env, Event, MessageId, Problem, Program, Status, Stop, System, Tag, Text,
-    WorkerId,
+    Bug, Captured, Cut, Env, Event, MessageId, Observe, Problem, Program, Status, Stop, System,
+    Tag, Text, WorkerId,
 };
 use dally_p::source::Sources;
 use dally_p::vm::{Foreign, PProgram, PSystem};

@@ -16,11 +16,13 @@ pub(super) struct PendingSteps {
     known: usize,
     /// The places of the enabled workers among them, in the same order.
     enabled: Vec<usize>,
-    /// The number of the present state, among those that were looked at, and how many steps workers had
-    /// taken there.
+    /// The number of the present state, one more than that of the state one step before, and how many steps
+    /// workers had taken there.
     state: u64,
     turns: usize,
     lasts: bool,
+    /// The highest priority of an enabled worker, and the position of the last one that has it.
+    highest: (u64, usize),
 }
 
 #[derive(Clone, Debug)]
@@ -29,16 +31,23 @@ struct PendingStep {
     priority: u64,
     /// The state in which the worker was last enabled.
     seen: u64,
-    /// Whether `touched` and its [sieve](Footprint::sieve) are those of this step.
+    /// Whether `touched` is that of this step, as is its [sieve](Footprint::sieve) if there is one.
     asked: bool,
     touched: Footprint,
-    sieve: u64,
+    sieve: Option<u64>,
 }
 
 impl Default for PendingStep {
     fn default() -> PendingStep {
         let (worker, touched) = (WorkerId::FAULTS, Footprint::default());
-        PendingStep { worker, priority: 0, seen: 0, asked: false, touched, sieve: 0 }
+        PendingStep { worker, priority: 0, seen: 0, asked: false, touched, sieve: None }
+    }
+}
+
+impl PendingStep {
+    #[inline]
+    fn sieve(&mut self) -> u64 {
+        *self.sieve.get_or_insert_with(|| self.touched.sieve())
     }
 }
 
@@ -48,28 +57,46 @@ impl PendingSteps {
         self.known = 0;
     }
 
-    /// Looks at a state. `false`, and nothing has changed, if a worker was never enabled before.
+    /// Looks at a state. `false`, and it has to be looked at anew, if a worker was never enabled before.
     pub(super) fn look(&mut self, point: &Point<'_>) -> bool {
-        self.enabled.clear();
+        self.begin(point);
         for &worker in point.enabled {
             let Ok(place) = self.find(worker) else { return false };
-            self.enabled.push(place);
+            self.see(place);
         }
-        self.see(point);
         true
     }
 
     /// Looks at a state; workers that are new get a priority.
     pub(super) fn look_and_add(&mut self, point: &Point<'_>, rng: &mut Rng) {
-        self.enabled.clear();
+        self.begin(point);
         for &worker in point.enabled {
             let place = self.find(worker).unwrap_or_else(|place| {
                 self.insert(place, worker, PendingSteps::fresh(worker, rng));
                 place
             });
-            self.enabled.push(place);
+            self.see(place);
         }
-        self.see(point);
+    }
+
+    fn begin(&mut self, point: &Point<'_>) {
+        self.enabled.clear();
+        // Where an execution goes round a loop, steps are taken that nobody is asked for.
+        let follows = point.turns == self.turns + 1;
+        self.state += if follows { 1 } else { 2 };
+        (self.turns, self.lasts) = (point.turns, point.system.pending_lasts());
+        self.highest = (0, 0);
+    }
+
+    #[inline]
+    fn see(&mut self, place: usize) {
+        let step = &mut self.steps[place];
+        step.asked &= step.seen + 1 == self.state;
+        step.seen = self.state;
+        if step.priority >= self.highest.0 {
+            self.highest = (step.priority, self.enabled.len());
+        }
+        self.enabled.push(place);
     }
 
     /// The place of a worker that comes after those in `enabled`, or where it would be.
@@ -94,21 +121,13 @@ impl PendingSteps {
         self.known += 1;
     }
 
-    fn see(&mut self, point: &Point<'_>) {
-        // Where an execution goes round a loop, steps are taken that nobody is asked for.
-        let follows = point.turns == self.turns + 1;
-        (self.turns, self.lasts) = (point.turns, point.system.pending_lasts());
-        let before = self.state;
-        self.state += 1;
-        for &place in &self.enabled {
-            let step = &mut self.steps[place];
-            step.asked &= follows && step.seen == before;
-            step.seen = self.state;
-        }
+    /// The enabled worker, by its position, whose step has the highest priority, if there is one.
+    pub(super) fn highest(&self) -> Option<usize> {
+        (!self.enabled.is_empty()).then_some(self.highest.1)
     }
 
-    /// The enabled worker, by its position, whose step has the highest priority of those that are `free`.
-    pub(super) fn highest(&self, free: impl Fn(WorkerId) -> bool) -> Option<usize> {
+    /// The same among those that are `free`.
+    pub(super) fn highest_of(&self, free: impl Fn(WorkerId) -> bool) -> Option<usize> {
         let steps = self.enabled.iter().map(|&place| &self.steps[place]).enumerate();
         let free = steps.filter(|(_, step)| free(step.worker));
         free.max_by_key(|(_, step)| step.priority).map(|(at, _)| at)
@@ -119,12 +138,12 @@ impl PendingSteps {
         &self.asked(at, point).touched
     }
 
-    fn asked(&mut self, at: usize, point: &Point<'_>) -> &PendingStep {
+    #[inline]
+    fn asked(&mut self, at: usize, point: &Point<'_>) -> &mut PendingStep {
         let step = &mut self.steps[self.enabled[at]];
         if !step.asked {
             point.system.pending(step.worker, &mut step.touched);
-            step.sieve = step.touched.sieve();
-            step.asked = self.lasts;
+            (step.sieve, step.asked) = (None, self.lasts);
         }
         step
     }
@@ -133,12 +152,12 @@ impl PendingSteps {
     pub(super) fn draw_racing(&mut self, picked: usize, point: &Point<'_>, rng: &mut Rng) {
         let (local, sieve) = {
             let step = self.asked(picked, point);
-            (step.touched.is_local(), step.sieve)
+            (step.touched.is_local(), step.sieve())
         };
         for at in 0..self.enabled.len() {
             if at == picked {
                 self.draw(at, rng);
-            } else if !local && self.asked(at, point).sieve & sieve != 0 {
+            } else if !local && self.asked(at, point).sieve() & sieve != 0 {
                 let [one, other] = [picked, at].map(|at| &self.steps[self.enabled[at]].touched);
                 if one.races(other) {
                     self.renew(at, rng);

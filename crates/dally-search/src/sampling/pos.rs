@@ -27,7 +27,7 @@ impl Sampler for Pos {
 
     fn worker(&mut self, point: &Point<'_>, rng: &mut Rng) -> Result<WorkerId, EndSchedule> {
         self.pending.look_and_add(point, rng);
-        let picked = self.pending.highest(|_| true).ok_or(EndSchedule::Cut)?;
+        let picked = self.pending.highest().ok_or(EndSchedule::Cut)?;
         self.pending.draw_racing(picked, point, rng);
         Ok(point.enabled[picked])
     }

@@ -41,6 +41,14 @@ impl Surw {
         Spot::of(self.pending.touched(at, point)).any(|spot| spot == about)
     }
 
+    /// The enabled worker, by its position, of the highest priority of those that are not held back.
+    fn highest_free(&self) -> Option<usize> {
+        match &self.held[..] {
+            [] => self.pending.highest(),
+            held => self.pending.highest_of(|worker| !held.contains(&worker)),
+        }
+    }
+
     fn picked(&mut self, at: usize, point: &Point<'_>, rng: &mut Rng) -> WorkerId {
         self.pending.draw(at, rng);
         point.enabled[at]
@@ -82,7 +90,7 @@ impl Sampler for Surw {
             self.pending.look_and_add(point, rng);
         }
         loop {
-            let Some(at) = self.pending.highest(|worker| !self.held.contains(&worker)) else {
+            let Some(at) = self.highest_free() else {
                 self.held.clear();
                 let weights = &self.weights;
                 let here = point.enabled.iter().map(|&w| (w, weights.left(w).max(1)));
