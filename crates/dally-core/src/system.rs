@@ -33,6 +33,12 @@ pub trait System {
         out.begin_unknown(worker);
     }
 
+    /// Whether [`System::pending`] of a worker that stays enabled answers the same until that worker steps:
+    /// then nobody needs to ask for it in every state.
+    fn pending_lasts(&self) -> bool {
+        false
+    }
+
     /// What the monitors say of the last step and the present state.
     fn acceptance(&self) -> Acceptance {
         Acceptance::default()

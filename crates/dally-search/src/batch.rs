@@ -351,6 +351,9 @@ fn confirm_and_shrink<P: Program>(
     let budget = Budget { steps, deadline, stop: &shared.stop_shrinking };
     let mut shrunk = smaller(executor, &confirmed, description, budget);
     nearest(executor, &mut shrunk, description, budget);
-    shared.sink.found(&shrunk);
+    // A long trace takes long to write, and this one was written already.
+    if !(budget.is_over() && shrunk.schedule == confirmed.schedule) {
+        shared.sink.found(&shrunk);
+    }
     shrunk
 }

@@ -259,7 +259,7 @@ fn run<S: System>(
         if instruments.halt.load(Ordering::Relaxed) {
             break Conclusion::Ended(End::Halted);
         }
-        let point = Point::new(enabled, last, steps, system);
+        let point = Point::new(enabled, last, [steps, steps - live.env.values], system);
         let worker = match live.env.strategy.worker(&point) {
             Ok(worker) => worker,
             Err(why) => {

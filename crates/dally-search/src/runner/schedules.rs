@@ -20,8 +20,11 @@ use crate::supervisor::LeaveBehind;
 /// the strategy likes, so that threads seldom wait for each other.
 const FIRST_BATCH: u64 = 16;
 
-/// How many small batches a thread that works alone is given at once.
+/// How many batches of at most [`SMALL`] schedules a thread that works alone is given at once.
 const ALONE: u64 = 64;
+
+/// A batch that takes hardly longer than to hand it to a thread: those of strategies that learn early.
+const SMALL: u64 = 64;
 
 /// How long a strategy may take to tell what it has learnt.
 const TELLING: Duration = Duration::from_secs(60);
@@ -49,8 +52,8 @@ impl<P: Program + 'static> Run<P> {
             if self.ended.is_some() {
                 break;
             }
-            let alone = (threads.len() == 1 && largest <= FIRST_BATCH).then_some(size);
-            let batches = if alone.is_some() { ALONE } else { 1 };
+            let alone = (threads.len() == 1 && largest <= SMALL).then_some(size);
+            let batches = if alone.is_some() && size == largest { ALONE } else { 1 };
             let end = last.min(next.saturating_add(size * batches));
             let batch = Arc::new(ScheduleQueue {
                 next: AtomicU64::new(next),

@@ -114,6 +114,9 @@ pub(crate) struct Profile {
     pub(crate) steps: Vec<Steps>,
     /// The spots that more than one worker touched, with how often all of them did, in order.
     pub(crate) contended: Vec<(Spot, u64)>,
+    /// Its workers without any steps, and for each of `steps` the place of its worker among them.
+    workers: Vec<Weight>,
+    places: Vec<usize>,
 }
 
 /// How often a worker stepped on one spot.
@@ -143,7 +146,16 @@ impl Profile {
         }
         let several = spots.into_iter().filter(|(_, (workers, _))| *workers > 1);
         let contended = several.map(|(spot, (_, count))| (spot, count)).collect();
-        Profile { steps, contended }
+        let mut ids: Vec<WorkerId> = steps.iter().map(|steps| steps.worker).collect();
+        ids.dedup();
+        let place = |worker: WorkerId| ids.binary_search(&worker).ok();
+        let places: Vec<usize> =
+            steps.iter().map(|steps| place(steps.worker).unwrap_or_default()).collect();
+        let mut workers: Vec<Weight> = ids.iter().map(|&worker| Weight::of(worker)).collect();
+        for (steps, &place_of) in steps.iter().zip(&places) {
+            workers[place_of].parent = steps.parent.and_then(place);
+        }
+        Profile { steps, contended, workers, places }
     }
 
     /// The lesson that it was read from.
@@ -247,7 +259,8 @@ pub(crate) struct Weights {
 #[derive(Clone, Copy, Debug)]
 struct Weight {
     worker: WorkerId,
-    parent: Option<WorkerId>,
+    /// The place of its creator.
+    parent: Option<usize>,
     /// The steps of the worker and of all below it.
     all: u64,
     left: u64,
@@ -255,23 +268,24 @@ struct Weight {
     is_here: bool,
 }
 
+impl Weight {
+    fn of(worker: WorkerId) -> Weight {
+        Weight { worker, parent: None, all: 0, left: 0, is_here: false }
+    }
+}
+
 impl Weights {
     /// Starts over with the steps on spots that `counts` accepts.
     pub(crate) fn reset(&mut self, profile: &Profile, counts: impl Fn(Spot) -> bool) {
-        self.workers.clear();
-        for steps in &profile.steps {
-            if self.workers.last().is_none_or(|last| last.worker != steps.worker) {
-                let Steps { worker, parent, .. } = *steps;
-                self.workers.push(Weight { worker, parent, all: 0, left: 0, is_here: false });
-            }
-        }
-        for steps in profile.steps.iter().filter(|steps| counts(steps.spot)) {
-            let mut place = self.place(steps.worker).ok();
+        self.workers.clone_from(&profile.workers);
+        let counted = profile.steps.iter().zip(&profile.places);
+        for (steps, &place) in counted.filter(|(steps, _)| counts(steps.spot)) {
+            let mut place = Some(place);
             // Ancestors form a tree, so this ends; the bound is for a malformed lesson.
             for _ in 0..=self.workers.len() {
                 let Some(at) = place else { break };
                 self.workers[at].all += steps.count;
-                place = self.workers[at].parent.and_then(|parent| self.place(parent).ok());
+                place = self.workers[at].parent;
             }
         }
         self.workers.iter_mut().for_each(|weight| weight.left = weight.all);
@@ -285,8 +299,7 @@ impl Weights {
             return None;
         }
         let Weight { all, parent, .. } = self.workers[place];
-        let creator = self.place(parent?).ok()?;
-        let weight = &mut self.workers[creator];
+        let weight = &mut self.workers[parent?];
         let chance = all as f64 / weight.left.max(1) as f64;
         weight.left = weight.left.saturating_sub(all);
         Some((weight.worker, chance))
