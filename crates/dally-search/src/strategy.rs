@@ -212,6 +212,7 @@ pub struct Point<'a> {
 
 impl<'a> Point<'a> {
     /// After `step` steps, the last of them by `last`.
+    #[inline]
     pub fn new(
         enabled: &'a [WorkerId],
         last: Option<WorkerId>,
