@@ -21,15 +21,27 @@ use crate::error::CliError;
 
 /// The crates that run on every step. A development build would not optimise them, and schedules are
 /// run by the thousand.
-const HOT: [&str; 9] = [
+const HOT: [&str; 8] = [
     "corosensei",
     "dally",
     "dally-core",
-    "dally-report",
     "dally-search",
     "dally-tasks",
     "rapidhash",
     "spin",
+    "tokio",
+];
+
+/// The crates of Dally: they are built once, so that many small units, which make a second build fast, and lines for
+/// debuggers would cost more than they bring.
+const OURS: [&str; 8] = [
+    "dally",
+    "dally-core",
+    "dally-explore",
+    "dally-report",
+    "dally-search",
+    "dally-settings",
+    "dally-tasks",
     "tokio",
 ];
 
@@ -103,6 +115,11 @@ impl Replaced {
         cargo.current_dir(self.shadow.root()).arg("test").args(self.patch());
         for krate in HOT {
             cargo.arg("--config").arg(format!("profile.dev.package.{krate}.opt-level=1"));
+        }
+        for krate in OURS {
+            for setting in ["codegen-units=8", "debug=false"] {
+                cargo.arg("--config").arg(format!("profile.dev.package.{krate}.{setting}"));
+            }
         }
         cargo.arg("--manifest-path").arg(&self.manifest).arg("--target-dir").arg(&self.target);
         if std::env::var_os("DALLY_OUT").is_none() {
