@@ -243,7 +243,9 @@ fn controls_itself(workspace: &Value) -> bool {
         packages(workspace).flat_map(dependencies).filter(move |used| used["name"] == name)
     };
     let hosts = |dally: &Value| {
-        dally["features"].as_array().is_some_and(|features| features.iter().any(|one| one == "host"))
+        dally["features"]
+            .as_array()
+            .is_some_and(|features| features.iter().any(|one| one == "host"))
     };
     let own = packages(workspace).any(|package| package["name"] == "dally");
     let without_tokio = uses("dally").next().is_some() && uses("tokio").next().is_none();

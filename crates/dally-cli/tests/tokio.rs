@@ -290,7 +290,10 @@ fn the_tests_of_a_tokio_workspace_are_explored_as_they_are() {
     assert_eq!(*code, 101, "{out}\n{err}");
     assert!(out.contains("test result: FAILED. 9 passed; 1 failed"), "{out}\n{err}");
     let told = out.replace("--> account/src/", "--> src/");
-    assert!(told.contains(its_output.trim_end()), "the README says:\n{its_output}\nand it is:\n{told}");
+    assert!(
+        told.contains(its_output.trim_end()),
+        "the README says:\n{its_output}\nand it is:\n{told}"
+    );
     assert!(out.contains("bug[panic]: assertion `left == right` failed"), "{out}");
     assert!(out.contains("--> bank/src/lib.rs:32:9, in main"), "{out}");
     assert!(out.contains("granularity operations, timers by deadline"), "{out}");

@@ -95,6 +95,8 @@ pub(crate) struct Exec {
     pub waited_for_foreign: Option<usize>,
     /// The first task that started a thread of the system.
     pub started_thread: Option<usize>,
+    /// The step in which the system's clock was read last.
+    pub clock_read_in: u64,
     /// The state of the random numbers that the system is asked for, once it was.
     pub random: Option<u64>,
     pub roster: Roster,
@@ -131,6 +133,7 @@ impl Exec {
             linked: false,
             waited_for_foreign: None,
             started_thread: None,
+            clock_read_in: 0,
             random: None,
             roster: Roster::new(),
             tasks: Tasks::default(),

@@ -38,8 +38,10 @@ const JUMP: i64 = 3_600;
 /// Outside of a Dally execution.
 #[track_caller]
 pub fn strike(here: &[&str]) -> Option<usize> {
-    while_any_is_left("an operation of the network or of a disk", |exec, env| count(exec, env, here))
-        .flatten()
+    while_any_is_left("an operation of the network or of a disk", |exec, env| {
+        count(exec, env, here)
+    })
+    .flatten()
 }
 
 /// Whether something comes that a program waits for and that nobody in it sends, such as a signal: it is one of the

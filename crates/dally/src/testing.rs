@@ -249,7 +249,7 @@ impl<E: Explorer> Test<E> {
         let mut verdict = self.verdict(&checked, all_steps);
         if let (Some(foreign @ Foreign { only: true, .. }), Ok(_)) = (&foreign, &verdict) {
             // Not captured by the harness, which shows nothing of a test that passes.
-            for what in text::foreign(foreign).first() {
+            if let Some(what) = text::foreign(foreign).first() {
                 tell::err_at_once(&format!("warning: {} passes, but {what}\n", self.path));
             }
         }

@@ -123,9 +123,8 @@ async fn what_was_written_is_applied_by_all() {
     let written =
         router.node(0).client_write(ClientRequest::make_request("client", 1)).await.unwrap();
     for (id, store) in &stores {
-        let applied =
-            router.node(*id).wait(None).applied_index_at_least(Some(written.log_id.index), "");
-        applied.await.unwrap();
+        let node = router.node(*id);
+        node.wait(None).applied_index_at_least(Some(written.log_id.index), "").await.unwrap();
         let state = store.get_state_machine().await;
         assert_eq!(state.client_status["client"], "request-1", "at node {id}");
     }
@@ -152,9 +151,8 @@ async fn what_was_acknowledged_outlives_its_leader() {
     router.0.lock().unwrap().away = None;
     let acknowledged = write.await.unwrap();
     for (id, store) in &stores {
-        let applied =
-            router.node(*id).wait(None).applied_index_at_least(Some(second.log_id.index), "");
-        applied.await.unwrap();
+        let node = router.node(*id);
+        node.wait(None).applied_index_at_least(Some(second.log_id.index), "").await.unwrap();
         let state = store.get_state_machine().await;
         assert_eq!(state.client_status["other"], "request-2", "at node {id}");
         if acknowledged {

