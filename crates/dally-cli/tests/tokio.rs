@@ -289,7 +289,7 @@ fn the_tests_of_a_tokio_workspace_are_explored_as_they_are() {
     let Ran { out, err, code } = &explored;
     assert_eq!(*code, 101, "{out}\n{err}");
     assert!(out.contains("test result: FAILED. 9 passed; 1 failed"), "{out}\n{err}");
-    let told = out.replace("--> account/src/", "--> src/");
+    let told = out.replace("account/src/", "src/");
     assert!(
         told.contains(its_output.trim_end()),
         "the README says:\n{its_output}\nand it is:\n{told}"

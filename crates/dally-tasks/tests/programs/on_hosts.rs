@@ -1,8 +1,7 @@
 //! Random small programs on simulated hosts, given as data, with what is done to hosts by hand and with faults.
 
-use std::cell::RefCell;
 use std::future::{pending, poll_fn};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dally_tasks::hosts::{self, Host};
@@ -75,7 +74,7 @@ pub fn generate(seed: u64, longest: usize) -> OnHosts {
     OnHosts { hosts: of_hosts, tasks: of_tasks, faults, clock }
 }
 
-type Pipes = Rc<RefCell<Vec<Pipe<usize>>>>;
+type Pipes = Arc<Mutex<Vec<Pipe<usize>>>>;
 
 impl OnHosts {
     /// The program.
@@ -86,17 +85,18 @@ impl OnHosts {
             async move {
                 let pipes = Pipes::default();
                 for (number, ops) in (1..).zip(hosts) {
-                    let theirs = Rc::clone(&pipes);
+                    let theirs = Arc::clone(&pipes);
                     let host = hosts::start(name(number), move || {
-                        let (ops, pipes) = (ops.clone(), Rc::clone(&theirs));
+                        let (ops, pipes) = (ops.clone(), Arc::clone(&theirs));
                         async move { perform(&ops, &pipes).await }
                     });
-                    pipes.borrow_mut().push(Pipe::between(Host::here(), host, "pipe", 2));
+                    let pipe = Pipe::between(Host::here(), host, "pipe", 2);
+                    all(&pipes).push(pipe);
                 }
                 let tasks: Vec<_> = tasks
                     .into_iter()
                     .map(|ops| {
-                        let pipes = Rc::clone(&pipes);
+                        let pipes = Arc::clone(&pipes);
                         spawn(async move { perform(&ops, &pipes).await })
                     })
                     .collect();
@@ -109,6 +109,10 @@ impl OnHosts {
     }
 }
 
+fn all(pipes: &Pipes) -> MutexGuard<'_, Vec<Pipe<usize>>> {
+    pipes.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn name(host: usize) -> String {
     if host == 0 { "localhost".to_owned() } else { format!("host {host}") }
 }
@@ -119,7 +123,7 @@ fn host(number: usize) -> Host {
 
 async fn perform(ops: &[Op], pipes: &Pipes) {
     for &op in ops {
-        let pipe = |host: usize| pipes.borrow()[host - 1].clone();
+        let pipe = |host: usize| all(pipes)[host - 1].clone();
         match op {
             Op::Strike => {
                 note(&format!("{:?}", faults::strike(&["something happens"])));
