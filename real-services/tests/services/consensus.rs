@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use openraft::error::{InstallSnapshotError, RPCError, RaftError, RemoteError, Unreachable};
 use openraft::network::{RPCOption, RaftNetwork, RaftNetworkFactory};
@@ -139,15 +140,17 @@ async fn what_was_acknowledged_outlives_its_leader() {
         writer.client_write(ClientRequest::make_request("client", 1)).await.is_ok()
     });
     router.0.lock().unwrap().away = Some(0);
-    loop {
-        router.node(1).trigger().elect().await.unwrap();
-        let elected = router.node(1).wait(Some(std::time::Duration::from_secs(1)));
+    // Whoever has what the majority has can win.
+    let mut candidates = [1, 2].into_iter().cycle();
+    let leader = loop {
+        let candidate = router.node(candidates.next().unwrap());
+        candidate.trigger().elect().await.unwrap();
+        let elected = candidate.wait(Some(Duration::from_secs(1)));
         if elected.state(ServerState::Leader, "the second leader").await.is_ok() {
-            break;
+            break candidate;
         }
-    }
-    let second =
-        router.node(1).client_write(ClientRequest::make_request("other", 2)).await.unwrap();
+    };
+    let second = leader.client_write(ClientRequest::make_request("other", 2)).await.unwrap();
     router.0.lock().unwrap().away = None;
     let acknowledged = write.await.unwrap();
     for (id, store) in &stores {
