@@ -81,7 +81,7 @@ pub trait System {
     }
 
     /// Where workers stand that have begun and are not done, in words that follow on their names, such as `waits
-    /// for mutex 0#1`: one of them may hold what a step that blocks its thread waits for.
+    /// to lock mutex 0#1`: one of them may hold what a step that blocks its thread waits for.
     fn standing(&self) -> Vec<(WorkerId, String)> {
         Vec::new()
     }

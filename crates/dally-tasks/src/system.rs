@@ -131,7 +131,7 @@ impl System for TaskSystem {
                 }
                 None if body.is_suspended() => "stands before an operation".to_owned(),
                 _ if task.waits.is_empty() || body.is_over() => return None,
-                _ => format!("waits for {}", Waits(&task.waits)),
+                _ => format!("waits to {}", Waits(&task.waits)),
             };
             Some((task.id, format!("(`{}`) {words}", task.name)))
         });
