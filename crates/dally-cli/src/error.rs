@@ -204,6 +204,11 @@ pub enum CliError {
          behind a feature, or do the arguments leave it out? `cargo dally replay SCHEDULE` finds it"
     )]
     NothingReplayed,
+    #[error(
+        "this workspace uses dally {theirs}, and this is `cargo dally` {ours}: the tests and what stands in for tokio \
+         need the same\n  install it: cargo install dally-cli --version {theirs}"
+    )]
+    OtherDally { theirs: String, ours: &'static str },
     #[error("the sources of dally-tokio {version} cannot be had: {why}")]
     NoSources { version: &'static str, why: Box<CliError> },
     #[error("Ctrl-C cannot be watched for: {0}")]

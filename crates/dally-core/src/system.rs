@@ -93,6 +93,12 @@ pub trait System {
         Census::default()
     }
 
+    /// Where workers stand that have begun and are not done, in words that follow on their names, such as `waits
+    /// to lock mutex 0#1`: one of them may hold what a step that blocks its thread waits for.
+    fn standing(&self) -> Vec<(WorkerId, String)> {
+        Vec::new()
+    }
+
     /// The name and the state of the `index`-th monitor of [`System::acceptance`].
     fn monitor(&self, index: usize) -> (String, String) {
         (format!("monitor {index}"), String::new())

@@ -48,6 +48,8 @@ pub(crate) struct Execution {
     /// Whether it asked for inputs under a strategy that does not vary them.
     pub(crate) given_inputs: bool,
     pub(crate) lesson: Option<Lesson>,
+    /// Where each worker stood at the end, in words, if it was recorded.
+    pub(crate) standing: Vec<(WorkerId, String)>,
 }
 
 impl Execution {
@@ -302,6 +304,7 @@ fn run<S: System>(
     let mut env = live.env;
     if let Some(recorder) = env.recorder.take() {
         recorder.tracer.name_mentioned(|worker| system.name(worker));
+        execution.standing = system.standing();
     }
     (execution.steps, execution.values) = (env.steps, env.values);
     execution.given_inputs = env.inputs && !properties.varies_inputs;

@@ -220,6 +220,7 @@ pub struct Point<'a> {
 
 impl<'a> Point<'a> {
     /// After `step` steps, `turns` of them by workers, the last of these by `last`.
+    #[inline]
     pub fn new(
         enabled: &'a [WorkerId],
         last: Option<WorkerId>,

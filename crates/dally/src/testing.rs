@@ -258,12 +258,13 @@ impl<E: Explorer> Test<E> {
         let own = self.explorer.take();
         let mut checked = checking.run(Arc::clone(&program), own);
         let foreign = program.foreign();
-        checked.report.notes.extend(foreign.iter().map(text::foreign));
+        checked.report.notes.extend(foreign.iter().flat_map(text::foreign));
         let mut verdict = self.verdict(&checked, all_steps);
         if let (Some(foreign @ Foreign { only: true, .. }), Ok(_)) = (&foreign, &verdict) {
             // Not captured by the harness, which shows nothing of a test that passes.
-            let what = text::foreign(foreign);
-            tell::err_at_once(&format!("warning: {} passes, but {what}\n", self.path));
+            if let Some(what) = text::foreign(foreign).first() {
+                tell::err_at_once(&format!("warning: {} passes, but {what}\n", self.path));
+            }
         }
         let text = match &mut verdict {
             Ok(text) => text,

@@ -208,6 +208,22 @@ mod fixtures {
         }
     }
 
+    #[dally::test(step_time = "200ms")]
+    #[expect(clippy::await_holding_lock, reason = "this is what the test is about")]
+    async fn holds_a_lock_across_an_await() {
+        if !asked() {
+            return;
+        }
+        let (lock, ready) = (Arc::new(std::sync::Mutex::new(())), Arc::new(Notify::new()));
+        let (theirs, told) = (Arc::clone(&lock), Arc::clone(&ready));
+        let _guard = lock.lock().unwrap();
+        drop(spawn(async move {
+            let _guard = theirs.lock().unwrap();
+            told.notify_one();
+        }));
+        ready.notified().await;
+    }
+
     #[dally::test]
     #[expect(clippy::disallowed_methods, reason = "this is what the test is about")]
     async fn branches_on_the_wall_clock() {
@@ -381,6 +397,7 @@ fails!(
     panics_in_a_destructor,
     spawns_for_ever_in_one_step,
     blocks_the_thread,
+    holds_a_lock_across_an_await,
     fails_too_little,
     fails_in_another_way,
     unhandled_event,

@@ -145,31 +145,37 @@ pub struct Access {
 
 impl Access {
     /// A sequentially consistent access.
+    #[inline]
     pub fn new(resource: Resource, mode: Mode) -> Access {
         Access { resource, mode, ordering: None }
     }
 
     /// A read.
+    #[inline]
     pub fn read(resource: Resource) -> Access {
         Access::new(resource, Mode::Read)
     }
 
     /// A write.
+    #[inline]
     pub fn write(resource: Resource) -> Access {
         Access::new(resource, Mode::Write)
     }
 
     /// A change that depends on what was there.
+    #[inline]
     pub fn update(resource: Resource) -> Access {
         Access::new(resource, Mode::ReadModifyWrite)
     }
 
     /// Whether it leaves the resource as it is.
+    #[inline]
     pub fn only_reads(self) -> bool {
         self.mode == Mode::Read
     }
 
     /// Whether it does nothing but let a worker step again.
+    #[inline]
     pub fn wakes(self) -> bool {
         matches!(self, Access { resource: Resource::Worker(_), mode: Mode::Write, .. })
     }

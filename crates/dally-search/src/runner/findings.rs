@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use dally_core::report::{Ended, MAX_FINDINGS};
-use dally_core::{Cause, Finding, Program};
+use dally_core::{Cause, Finding, Program, WorkerId};
 
 use super::Run;
 use super::threads::ScheduleThreads;
@@ -164,6 +164,7 @@ impl<P: Program + 'static> Run<P> {
         });
         if let Ok(Followed { recording, left_at: None, .. }) = led_to {
             finding.trace = recording.trace;
+            finding.notes.extend(may_hold(&recording.execution.standing, finding.bug.worker));
             self.shared.sink.found(&finding);
         }
         self.report.schedules += 1;
@@ -186,4 +187,15 @@ impl<P: Program + 'static> Run<P> {
     pub(super) fn is_full(&self) -> bool {
         self.report.findings.len() >= MAX_FINDINGS
     }
+}
+
+/// Who may hold what the step of this worker waits for.
+fn may_hold(standing: &[(WorkerId, String)], stuck: Option<WorkerId>) -> Option<String> {
+    let others = standing.iter().filter(|(worker, _)| Some(*worker) != stuck);
+    let others: Vec<_> =
+        others.map(|(worker, where_it_is)| format!("{worker} {where_it_is}")).collect();
+    (!others.is_empty()).then(|| {
+        let others = others.join("; ");
+        format!("If it waits for a lock that Dally does not know of, one of these may hold it: {others}.")
+    })
 }
