@@ -63,6 +63,13 @@ pub trait System {
         0
     }
 
+    /// Whether the messages of one sender to one worker are taken in the order in which they were sent, whatever
+    /// others send: then one that comes later could not have been taken in place of an earlier one. `false`
+    /// is always right, and costs a search that tries it.
+    fn keeps_order_of_senders(&self) -> bool {
+        false
+    }
+
     /// Whether the program has sealed the present state: a search by strata then follows its
     /// explorer's first choice and spends no delay. It is a part of the state.
     fn sealed(&self) -> bool {

@@ -40,6 +40,7 @@ fn main() -> ExitCode {
     let irrelevant = report.classes.as_ref().map_or(0, |classes| classes.irrelevant);
     let (all, seconds) = (report.schedules + irrelevant, report.elapsed.as_secs_f64());
     println!("{:?}: {all} executions, {:.0} a second", report.ended, all as f64 / seconds);
+    println!("{} beginnings given up as redundant", report.redundant);
     println!("{:?}, {} unknown", coverage.solved, coverage.unknown);
     ExitCode::SUCCESS
 }

@@ -108,7 +108,7 @@ mod tests {
     }
 
     fn asked() -> Input<'static> {
-        Input { name: "n", least: -5, most: 5_000, given: 7 }
+        Input::named("n").within(-5..=5_000).by_default(7)
     }
 
     #[test]

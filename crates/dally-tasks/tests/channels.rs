@@ -343,7 +343,11 @@ fn senders(tasks: usize, values: usize, blocking: bool) -> u64 {
         drop(sender);
         let all = tasks * values;
         if blocking {
-            drop(spawn_blocking(move || (0..all).for_each(|_| drop(receiver.blocking_recv()))));
+            drop(spawn_blocking(move || {
+                for _ in 0..all {
+                    let _ = receiver.blocking_recv();
+                }
+            }));
         } else {
             drop(spawn(async move {
                 for _ in 0..all {

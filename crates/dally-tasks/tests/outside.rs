@@ -229,7 +229,7 @@ fn waits_for_what_is_not_under_control_are_told() {
 fn a_thread_that_wakes_nobody_is_told() {
     let program = TaskProgram::new("thread", || async {
         let task = spawn(async {
-            std::thread::spawn(|| ()).join().unwrap();
+            thread::spawn(|| ()).join().unwrap();
         });
         task.await.unwrap();
     });

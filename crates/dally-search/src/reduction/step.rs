@@ -76,6 +76,12 @@ impl Step {
         self.footprint.accesses().iter().any(passes)
     }
 
+    /// Whether it took a message of this worker.
+    pub(crate) fn takes_from(&self, worker: WorkerId) -> bool {
+        let takes = |pick: &Pick| matches!(pick, Pick::Take(message) if message.sender == worker);
+        self.picks.iter().any(takes)
+    }
+
     /// Those that it sends to.
     pub(crate) fn receivers(&self) -> impl Iterator<Item = WorkerId> {
         self.footprint.accesses().iter().filter_map(|access| match access.resource {
