@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use dally::contract::words::{grouped, visible};
 use dally::report::tell;
-use dally_compare::{
-    Case, Compared, Plan, TIMES, TRIALS, charts, curves, summarise, table,
-};
+use dally_compare::{Case, Compared, Plan, TIMES, TRIALS, charts, curves, summarise, table};
 
 use crate::args::CompareArgs;
 use crate::error::CliError;

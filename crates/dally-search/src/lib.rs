@@ -37,8 +37,8 @@ mod supervisor;
 
 pub use dally_core::report::{Batch, Ended, Novelty, Report};
 pub use dally_settings::UnknownName;
-pub use known_inputs::KnownInputs;
 pub use kind::{ChosenStrategy, IntoStrategy, StrategyKind};
+pub use known_inputs::KnownInputs;
 pub use options::{Clocks, Expected, Options, Phase, Progress, Reached, Sink};
 pub use process_end::exit;
 pub use replay::{Divergence, Mode, Replayed, ends_in_loop, first_schedule, replay};

@@ -368,7 +368,10 @@ fn senders(tasks: usize, values: usize, blocking: bool) -> u64 {
 fn a_blocking_receiver_has_as_many_classes_as_there_are_orders_of_values() {
     assert_eq!([(2, 1), (2, 2), (3, 1)].map(|(n, k)| senders(n, k, true)), [2, 6, 6]);
     assert_eq!([(3, 2), (3, 3)].map(|(n, k)| senders(n, k, true)), [90, 1_680]);
-    assert_eq!([(2, 1), (2, 2), (3, 1)].map(|(n, k)| senders(n, k, false)), [2 << 2, 6 << 4, 6 << 3]);
+    assert_eq!(
+        [(2, 1), (2, 2), (3, 1)].map(|(n, k)| senders(n, k, false)),
+        [2 << 2, 6 << 4, 6 << 3]
+    );
 }
 
 /// Why: how often a future was polled, which it may count, and which of two futures was ready.
