@@ -131,6 +131,11 @@ pub enum CliError {
         "no finding of the campaign has a cause that begins with `{cause}`\n  `dally campaign findings` lists them"
     )]
     NoCause { cause: String },
+    #[error(
+        "no test of this workspace is one of Dally, `#[dally::test]`, and has such a name{}",
+        if *.built { "" } else { ", or cargo could not build it" }
+    )]
+    NoTestsToRun { built: bool },
     #[error("no page can be served on 127.0.0.1:{port}: {why}")]
     NotServed { port: u16, why: String },
     #[error("the terminal cannot be read or written: {0}")]
@@ -199,6 +204,11 @@ pub enum CliError {
          behind a feature, or do the arguments leave it out? `cargo dally replay SCHEDULE` finds it"
     )]
     NothingReplayed,
+    #[error(
+        "this workspace uses dally {theirs}, and this is `cargo dally` {ours}: the tests and what stands in for tokio \
+         need the same\n  install it: cargo install dally-cli --version {theirs}"
+    )]
+    OtherDally { theirs: String, ours: &'static str },
     #[error("the sources of dally-tokio {version} cannot be had: {why}")]
     NoSources { version: &'static str, why: Box<CliError> },
     #[error("Ctrl-C cannot be watched for: {0}")]

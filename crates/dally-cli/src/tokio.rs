@@ -21,15 +21,27 @@ use crate::error::CliError;
 
 /// The crates that run on every step. A development build would not optimise them, and schedules are
 /// run by the thousand.
-const HOT: [&str; 9] = [
+const HOT: [&str; 8] = [
     "corosensei",
     "dally",
     "dally-core",
-    "dally-report",
     "dally-search",
     "dally-tasks",
     "rapidhash",
     "spin",
+    "tokio",
+];
+
+/// The crates of Dally: they are built once, so that many small units, which make a second build fast, and lines for
+/// debuggers would cost more than they bring.
+const OURS: [&str; 8] = [
+    "dally",
+    "dally-core",
+    "dally-explore",
+    "dally-report",
+    "dally-search",
+    "dally-settings",
+    "dally-tasks",
     "tokio",
 ];
 
@@ -42,8 +54,8 @@ pub struct Replaced {
 }
 
 impl Replaced {
-    /// Replaces tokio for these arguments of cargo; `None` where the packages use `dally` themselves,
-    /// whose tests control what they run.
+    /// Replaces tokio for these arguments of cargo; `None` where the tests of the packages say themselves what they
+    /// control.
     pub fn by(arguments: &[&OsString]) -> Result<Option<Replaced>, CliError> {
         let given = Given::of(arguments);
         let mut command = cargo();
@@ -56,7 +68,7 @@ impl Replaced {
 
     /// As [`Replaced::by`] in the workspace of which `cargo metadata --no-deps` has said this.
     pub fn in_workspace(workspace: &Value, given: &Given) -> Result<Option<Replaced>, CliError> {
-        if uses_dally(workspace) {
+        if controls_itself(workspace) {
             return Ok(None);
         }
         let path = |key: &str| workspace[key].as_str().map(PathBuf::from);
@@ -91,7 +103,7 @@ impl Replaced {
     ) -> Result<Replaced, CliError> {
         let mut command = Self::metadata_of(&shadow, &manifest);
         let resolved = metadata(command.args(offline.then_some("--offline")))?;
-        let stand_in = StandIn::make(stand_in::real(&resolved)?, made, offline)?;
+        let stand_in = StandIn::make(&resolved, made, offline)?;
         let replaced = Replaced { shadow, stand_in, manifest, target };
         replaced.check_that_it_is_used(offline)?;
         Ok(replaced)
@@ -103,6 +115,11 @@ impl Replaced {
         cargo.current_dir(self.shadow.root()).arg("test").args(self.patch());
         for krate in HOT {
             cargo.arg("--config").arg(format!("profile.dev.package.{krate}.opt-level=1"));
+        }
+        for krate in OURS {
+            for setting in ["codegen-units=8", "debug=false"] {
+                cargo.arg("--config").arg(format!("profile.dev.package.{krate}.{setting}"));
+            }
         }
         cargo.arg("--manifest-path").arg(&self.manifest).arg("--target-dir").arg(&self.target);
         if std::env::var_os("DALLY_OUT").is_none() {
@@ -219,9 +236,20 @@ fn dependencies(package: &Value) -> impl Iterator<Item = &Value> {
     package["dependencies"].as_array().into_iter().flatten()
 }
 
-/// Whether packages of the workspace use `dally` by themselves.
-fn uses_dally(workspace: &Value) -> bool {
-    packages(workspace).flat_map(dependencies).any(|dependency| dependency["name"] == "dally")
+/// Whether the tests of a workspace say themselves what they control: its packages use `dally`, and no tokio that could
+/// be replaced. Machines that run on tokio in production need the real one, and so does Dally's own workspace.
+fn controls_itself(workspace: &Value) -> bool {
+    let uses = |name: &'static str| {
+        packages(workspace).flat_map(dependencies).filter(move |used| used["name"] == name)
+    };
+    let hosts = |dally: &Value| {
+        dally["features"]
+            .as_array()
+            .is_some_and(|features| features.iter().any(|one| one == "host"))
+    };
+    let own = packages(workspace).any(|package| package["name"] == "dally");
+    let without_tokio = uses("dally").next().is_some() && uses("tokio").next().is_none();
+    own || without_tokio || uses("dally").any(hosts)
 }
 
 /// The directories of packages that the workspace uses and that lie outside of it.

@@ -12,12 +12,23 @@ use std::process::Command;
 use command::{Ran, Scratch, ran};
 use insta::assert_snapshot;
 
-const WORKSPACE: [(&str, &str); 5] = [
+const WORKSPACE: [(&str, &str); 6] = [
+    (
+        "account/Cargo.toml",
+        r#"[package]
+name = "account"
+version = "0.1.0"
+edition = "2024"
+
+[dependencies]
+tokio = { version = "1", features = ["full"] }
+"#,
+    ),
     (
         "Cargo.toml",
         r#"[workspace]
 resolver = "3"
-members = ["bank", "ledger"]
+members = ["account", "bank", "ledger"]
 "#,
     ),
     (
@@ -67,6 +78,9 @@ edition = "2024"
 [dependencies]
 ledger = { path = "../ledger" }
 tokio = { version = "1", features = ["full", "test-util"] }
+
+[dev-dependencies]
+dally = { path = "DALLY", default-features = false, features = ["tasks"] }
 "#,
     ),
     (
@@ -167,6 +181,23 @@ mod tests {
         assert_eq!(sum, 6);
     }
 
+    /// On a host of its own, by an ordinary dev-dependency.
+    #[tokio::test]
+    async fn a_server_is_reached_by_the_name_of_its_host() {
+        dally::hosts::start("server", || async {
+            let listener = TcpListener::bind("0.0.0.0:80").await.unwrap();
+            let (mut stream, _) = listener.accept().await.unwrap();
+            stream.write_u8(7).await.unwrap();
+        });
+        let mut stream = loop {
+            match TcpStream::connect("server:80").await {
+                Ok(stream) => break stream,
+                Err(_) => sleep(Duration::from_secs(1)).await,
+            }
+        };
+        assert_eq!(stream.read_u8().await.unwrap(), 7);
+    }
+
     /// What tasks meet in here is none of tokio's.
     #[tokio::test]
     async fn a_flag_of_its_own() {
@@ -200,6 +231,16 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// The first example of the README, and what it says of its output.
+fn readme() -> (String, String) {
+    let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
+    let block = |fence: &str| {
+        let (_, rest) = readme.split_once(fence).expect("the README has it");
+        rest.split_once("```").expect("it ends").0.to_owned()
+    };
+    (block("```rust,ignore\n"), block("```text\n"))
+}
+
 fn cargo_dally(directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-dally"));
     command.arg("dally").current_dir(directory).env_remove("RUST_BACKTRACE");
@@ -225,8 +266,12 @@ fn the_tests_of_a_tokio_workspace_are_explored_as_they_are() {
     for (path, text) in WORKSPACE {
         let path = directory.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        let dally = std::fs::canonicalize(repository()).unwrap().join("crates/dally");
+        std::fs::write(path, text.replace("DALLY", &dally.display().to_string())).unwrap();
     }
+    let (example, its_output) = readme();
+    std::fs::create_dir(directory.join("account/src")).unwrap();
+    std::fs::write(directory.join("account/src/lib.rs"), example).unwrap();
     // On a new machine cargo has downloaded only what is built here; without a network it stays so.
     let fetch =
         Command::new(env!("CARGO")).args(["fetch", "--locked"]).current_dir(repository()).output();
@@ -238,11 +283,17 @@ fn the_tests_of_a_tokio_workspace_are_explored_as_they_are() {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tokio");
 
     let mut command = cargo_dally(&directory);
-    command.args(["test", "--offline", "--locked", "--lib", "--target-dir"]).arg(&target);
+    command.args(["test", "--offline", "--locked", "--lib", "--no-fail-fast", "--target-dir"]);
+    command.arg(&target);
     let explored = ran(command.output().unwrap(), &directory);
     let Ran { out, err, code } = &explored;
     assert_eq!(*code, 101, "{out}\n{err}");
-    assert!(out.contains("test result: FAILED. 8 passed; 1 failed"), "{out}\n{err}");
+    assert!(out.contains("test result: FAILED. 9 passed; 1 failed"), "{out}\n{err}");
+    let told = out.replace("account/src/", "src/");
+    assert!(
+        told.contains(its_output.trim_end()),
+        "the README says:\n{its_output}\nand it is:\n{told}"
+    );
     assert!(out.contains("bug[panic]: assertion `left == right` failed"), "{out}");
     assert!(out.contains("--> bank/src/lib.rs:32:9, in main"), "{out}");
     assert!(out.contains("granularity operations, timers by deadline"), "{out}");

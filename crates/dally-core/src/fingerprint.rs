@@ -56,11 +56,13 @@ pub fn of_bytes(bytes: &[u8]) -> u64 {
 }
 
 /// Mixes two words into one: a bijection in each operand, neither commutative nor associative.
+#[inline]
 pub fn mix(a: u64, b: u64) -> u64 {
     scramble(scramble(a ^ 0x9e37_79b9_7f4a_7c15).wrapping_add(b))
 }
 
 /// The finaliser of MurmurHash3 with the constants of splitmix64: a bijection that avalanches.
+#[inline]
 fn scramble(mut word: u64) -> u64 {
     word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -68,6 +70,7 @@ fn scramble(mut word: u64) -> u64 {
 }
 
 /// The share of one part (a worker, a monitor) in a fingerprint: parts are added up, wrapping.
+#[inline]
 pub fn part(name: u64, hash: u64) -> u64 {
     mix(name, hash)
 }

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use crate::bug::Bug;
 use crate::system::{Captured, System};
 
-/// Waits for what is not under control.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// What a program does that is not under control.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Foreign {
-    /// Who was the first to wait, and where it was made.
-    pub worker: String,
+    /// Who was the first to wait for what others do elsewhere, and where it was made.
+    pub waits: Option<String>,
     /// Whether there was nothing else to wait for, so that nothing was explored.
     pub only: bool,
+    /// Who was the first to start a thread of the system, and where it was made.
+    pub threads: Option<String>,
 }
 
 /// What is tested: it can be started any number of times, from any thread.
@@ -38,10 +40,17 @@ pub trait Program: Send + Sync {
         "steps"
     }
 
-    /// Takes a setting that is about programs of its kind, by its name and that of its value. Those of other
-    /// kinds are not its business.
-    fn set(&mut self, setting: &str, value: &str) {
+    /// A hash of the texts that the program is made from, where it is made when it is run: programs of one name
+    /// are the same if this is the same, and the code that runs them.
+    fn source(&self) -> u64 {
+        0
+    }
+
+    /// Takes a setting that is about programs of its kind, by its name and that of its value, and answers the
+    /// value that it had. Those of other kinds are not its business.
+    fn set(&mut self, setting: &str, value: &str) -> Option<String> {
         let _ = (setting, value);
+        None
     }
 
     /// Whether a step with more values and events than it may have ends the schedule, which then
@@ -50,8 +59,8 @@ pub trait Program: Send + Sync {
         false
     }
 
-    /// What workers have waited for, in the executions so far, that is not under control: what happens there is
-    /// not explored.
+    /// What workers have done, in the executions so far, that is not under control: what happens there is not
+    /// explored.
     fn foreign(&self) -> Option<Foreign> {
         None
     }

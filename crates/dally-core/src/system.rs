@@ -6,6 +6,7 @@ use crate::event::{Event, Text};
 use crate::fingerprint::Fingerprint;
 use crate::footprint::Footprint;
 use crate::input::Input;
+use crate::report::Census;
 use crate::worker::WorkerId;
 
 /// One live execution of a program: who can step, how they step, and when it is over. The methods
@@ -32,6 +33,12 @@ pub trait System {
         out.begin_unknown(worker);
     }
 
+    /// Whether [`System::pending`] of a worker that stays enabled answers the same until that worker steps:
+    /// then nobody needs to ask for it in every state.
+    fn pending_lasts(&self) -> bool {
+        false
+    }
+
     /// What the monitors say of the last step and the present state.
     fn acceptance(&self) -> Acceptance {
         Acceptance::default()
@@ -56,6 +63,13 @@ pub trait System {
         0
     }
 
+    /// Whether the messages of one sender to one worker are taken in the order in which they were sent, whatever
+    /// others send: then one that comes later could not have been taken in place of an earlier one. `false`
+    /// is always right, and costs a search that tries it.
+    fn keeps_order_of_senders(&self) -> bool {
+        false
+    }
+
     /// Whether the program has sealed the present state: a search by strata then follows its
     /// explorer's first choice and spends no delay. It is a part of the state.
     fn sealed(&self) -> bool {
@@ -78,6 +92,18 @@ pub trait System {
     fn fields(&self, worker: WorkerId) -> Option<String> {
         let _ = worker;
         None
+    }
+
+    /// The machines that there can be, with their states and what they handle there, all with counts of 0; as far
+    /// as the program can tell.
+    fn anatomy(&self) -> Census {
+        Census::default()
+    }
+
+    /// Where workers stand that have begun and are not done, in words that follow on their names, such as `waits
+    /// to lock mutex 0#1`: one of them may hold what a step that blocks its thread waits for.
+    fn standing(&self) -> Vec<(WorkerId, String)> {
+        Vec::new()
     }
 
     /// The name and the state of the `index`-th monitor of [`System::acceptance`].

@@ -297,6 +297,10 @@ impl System for MpilSystem {
         if waiting.is_empty() { Status::Done } else { Status::Stuck(waiting) }
     }
 
+    fn keeps_order_of_senders(&self) -> bool {
+        self.code.fifo
+    }
+
     /// A process looks at its mailbox first; what follows is not known.
     fn pending(&self, worker: WorkerId, out: &mut Footprint) {
         out.begin_unknown(worker);

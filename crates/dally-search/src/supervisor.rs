@@ -2,7 +2,13 @@
 //!
 //! Each thread answers commands and writes its choices into a log of its own. The supervisor leaves
 //! a thread behind that is stuck: inside the program's code for too long without a new choice.
+//!
+//! Commands and answers are passed in boxes, so that all of this is compiled once and not for each program under
+//! test and each kind of answer; `typed.rs` gives them their types.
 
+mod typed;
+
+use std::any::Any;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,31 +23,39 @@ use crate::choice_log::{Activity, ChoiceLog, ChoiceWriter};
 use crate::deadline::Stopwatch;
 use crate::process_end;
 
+pub(crate) use self::typed::{Supervised, Supervisor};
+
 /// Programs under test recurse as in production, and panics unwind on top of that.
 const STACK: usize = 16 << 20;
 
 /// How long threads may take to stop after they were told to.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Threads that take commands `C` and answer with `A`, seen by their supervisor.
-pub(crate) struct Supervisor<C, A> {
+/// A command or an answer.
+type Parcel = Box<dyn Any + Send>;
+
+/// What a thread does.
+type Work = Box<dyn FnOnce(ChoiceWriter, Wire) + Send>;
+
+/// Threads that take commands and answer, seen by their supervisor.
+struct Threads {
     program: String,
     step_time: Duration,
     on_abort: Option<OnAbort>,
-    threads: Vec<Thread<C>>,
+    threads: Vec<Thread>,
     started: usize,
-    messages: Receiver<(usize, Message<A>)>,
+    messages: Receiver<(usize, Message)>,
     /// Cloned for threads that are started later.
-    sender: Sender<(usize, Message<A>)>,
+    sender: Sender<(usize, Message)>,
     _running: process_end::Running,
 }
 
 /// Called with a bug after which the process ends, and with the choices that led to it.
 pub(crate) type OnAbort = Arc<dyn Fn(Bug, &ChoiceLog) + Send + Sync>;
 
-struct Thread<C> {
+struct Thread {
     number: usize,
-    commands: Sender<C>,
+    commands: Sender<Parcel>,
     /// The thread has a command that it has not answered.
     busy: bool,
     choice_log: Arc<ChoiceLog>,
@@ -50,7 +64,7 @@ struct Thread<C> {
     since: Stopwatch,
 }
 
-impl<C> Thread<C> {
+impl Thread {
     fn is_stuck(&mut self, limit: Duration) -> bool {
         let now = self.choice_log.heartbeat();
         if now != self.seen || now.2 == Activity::Nothing {
@@ -62,16 +76,16 @@ impl<C> Thread<C> {
 }
 
 /// The side of a supervisor that a thread sees.
-pub(crate) struct Supervised<C, A> {
+struct Wire {
     number: usize,
-    commands: Receiver<C>,
-    messages: Sender<(usize, Message<A>)>,
+    commands: Receiver<Parcel>,
+    messages: Sender<(usize, Message)>,
 }
 
-enum Message<A> {
-    Answer(A),
+enum Message {
+    Answer(Parcel),
     /// An answer before the command is done.
-    Interim(A),
+    Interim(Parcel),
     /// The thread has ended, by a panic if there is one.
     Ended(Option<Box<Bug>>),
 }
@@ -96,28 +110,21 @@ pub(crate) enum LeaveBehind {
     InsideProgram,
 }
 
-impl<C: Send + 'static, A: Send + 'static> Supervisor<C, A> {
-    pub(crate) fn new(
-        program: &str,
-        step_time: Duration,
-        on_abort: Option<OnAbort>,
-    ) -> Supervisor<C, A> {
+impl Threads {
+    fn new(program: &str, step_time: Duration, on_abort: Option<OnAbort>) -> Threads {
         // The name of a thread must not have an interior NUL.
         let program = format!("dally {}", program.replace('\0', ""));
         let (sender, messages) = mpsc::channel();
         let (threads, started) = (Vec::new(), 0);
         let _running = process_end::running();
-        Supervisor { program, step_time, on_abort, threads, started, messages, sender, _running }
+        Threads { program, step_time, on_abort, threads, started, messages, sender, _running }
     }
 
     /// Starts a thread, which ends when `work` returns.
-    pub(crate) fn spawn(
-        &mut self,
-        work: impl FnOnce(ChoiceWriter, &Supervised<C, A>) + Send + 'static,
-    ) -> io::Result<()> {
+    fn spawn(&mut self, work: Work) -> io::Result<()> {
         let (commands, receiver) = mpsc::channel();
         let (number, messages) = (self.started, self.sender.clone());
-        let supervised = Supervised { number, commands: receiver, messages };
+        let wire = Wire { number, commands: receiver, messages: messages.clone() };
         let writer = ChoiceWriter::new();
         let (log, on_abort) = (writer.choice_log().clone(), self.on_abort.clone());
         let (choice_log, seen) = (log.clone(), log.heartbeat());
@@ -129,12 +136,13 @@ impl<C: Send + 'static, A: Send + 'static> Supervisor<C, A> {
                     on_abort(bug, &log);
                 })
             }));
-            let panic = match panics::catch(|| work(writer, &supervised)) {
+            let panic = match panics::catch(|| work(writer, wire)) {
                 Err(Stop::Bug(bug)) => Some(bug),
                 Ok(()) | Err(Stop::Cut) => None,
             };
             panics::before_abort(None);
-            supervised.send(Message::Ended(panic));
+            // A supervisor that is gone has left the thread behind.
+            let _ = messages.send((number, Message::Ended(panic)));
         };
         thread::Builder::new().name(self.program.clone()).stack_size(STACK).spawn(job)?;
         let since = Stopwatch::start();
@@ -143,33 +151,25 @@ impl<C: Send + 'static, A: Send + 'static> Supervisor<C, A> {
         Ok(())
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.threads.len()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.threads.is_empty()
-    }
-
     /// Gives the first thread a command; `false` if there is no thread or it is gone.
-    pub(crate) fn command_first(&mut self, command: C) -> bool {
+    fn command_first(&mut self, command: Parcel) -> bool {
         let Some(thread) = self.threads.first_mut() else { return false };
         thread.busy = thread.commands.send(command).is_ok();
         thread.busy
     }
 
     /// Gives each thread the command for its place among the threads.
-    pub(crate) fn command_all(&mut self, mut command: impl FnMut(usize) -> C) {
+    fn command_all(&mut self, command: &mut dyn FnMut(usize) -> Parcel) {
         for (place, thread) in self.threads.iter_mut().enumerate() {
             thread.busy = thread.commands.send(command(place)).is_ok();
         }
     }
 
     /// Waits until every thread has answered or is gone. Threads are to stop when `halt` is set.
-    pub(crate) fn wait(
+    fn wait(
         &mut self,
         halt: Option<(&AtomicBool, LeaveBehind)>,
-        mut notice: impl FnMut(Notice<A>),
+        notice: &mut dyn FnMut(Notice<Parcel>),
     ) {
         let mut halted: Option<Stopwatch> = None;
         let step_time = self.step_time;
@@ -188,7 +188,7 @@ impl<C: Send + 'static, A: Send + 'static> Supervisor<C, A> {
             if halt.load(Ordering::Relaxed)
                 && halted.get_or_insert_with(Stopwatch::start).is_past(GRACE)
             {
-                let is_late = |thread: &mut Thread<C>| {
+                let is_late = |thread: &mut Thread| {
                     let inside = thread.choice_log.doing() != Activity::Nothing;
                     thread.busy && (inside || leave == LeaveBehind::Busy)
                 };
@@ -200,7 +200,7 @@ impl<C: Send + 'static, A: Send + 'static> Supervisor<C, A> {
     }
 
     /// Has the first thread answer within this time, or leaves it behind.
-    pub(crate) fn ask_first(&mut self, command: C, limit: Duration) -> Option<A> {
+    fn ask_first(&mut self, command: Parcel, limit: Duration) -> Option<Parcel> {
         if !self.command_first(command) {
             return None;
         }
@@ -219,7 +219,7 @@ impl<C: Send + 'static, A: Send + 'static> Supervisor<C, A> {
     }
 
     /// Takes a message of a thread that has not been left behind.
-    fn hear(&mut self, number: usize, message: Message<A>) -> Option<Notice<A>> {
+    fn hear(&mut self, number: usize, message: Message) -> Option<Notice<Parcel>> {
         let place = self.threads.iter().position(|thread| thread.number == number)?;
         match message {
             Message::Interim(answer) => Some(Notice::Answer(number, answer)),
@@ -235,8 +235,8 @@ impl<C: Send + 'static, A: Send + 'static> Supervisor<C, A> {
     }
 
     /// Has the threads end and drop their last executions, and waits for them for a while.
-    pub(crate) fn finish(self) {
-        let Supervisor { threads, messages, .. } = self;
+    fn finish(self) {
+        let Threads { threads, messages, .. } = self;
         let mut left = threads.len();
         drop(threads);
         while left > 0
@@ -244,27 +244,6 @@ impl<C: Send + 'static, A: Send + 'static> Supervisor<C, A> {
         {
             left -= usize::from(matches!(message, Message::Ended(_)));
         }
-    }
-}
-
-impl<C, A> Supervised<C, A> {
-    /// The next command; `None` if there will be none.
-    pub(crate) fn command(&self) -> Option<C> {
-        self.commands.recv().ok()
-    }
-
-    pub(crate) fn answer(&self, answer: A) {
-        self.send(Message::Answer(answer));
-    }
-
-    /// Answers something before the present command is done.
-    pub(crate) fn tell(&self, interim: A) {
-        self.send(Message::Interim(interim));
-    }
-
-    fn send(&self, message: Message<A>) {
-        // A supervisor that is gone needs no answer, and gives no further command.
-        let _ = self.messages.send((self.number, message));
     }
 }
 

@@ -11,7 +11,9 @@ use crate::exec::Exec;
 #[derive(Debug, Default)]
 pub(crate) struct Control {
     /// The first task that waited for a future that is none of Dally's.
-    foreign: OnceLock<String>,
+    waits: OnceLock<String>,
+    /// The first task that started a thread of the system.
+    threads: OnceLock<String>,
     /// There were objects or timers of Dally's.
     own: AtomicBool,
 }
@@ -19,17 +21,22 @@ pub(crate) struct Control {
 impl Control {
     /// An execution is over.
     pub fn note(&self, exec: &Exec) {
-        if let Some(task) = exec.waited_for_foreign {
-            self.foreign.get_or_init(|| exec.tasks[task].name.with_place());
+        for (first, task) in
+            [(&self.waits, exec.waited_for_foreign), (&self.threads, exec.started_thread)]
+        {
+            if let Some(task) = task {
+                first.get_or_init(|| exec.tasks[task].name.with_place());
+            }
         }
         if !exec.objects.is_empty() || !exec.timers.all.is_empty() {
             self.own.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Whether tasks waited for what is none of Dally's.
+    /// What tasks did that is not under control.
     pub fn foreign(&self) -> Option<Foreign> {
-        let worker = self.foreign.get()?.clone();
-        Some(Foreign { worker, only: !self.own.load(Ordering::Relaxed) })
+        let (waits, threads) = (self.waits.get().cloned(), self.threads.get().cloned());
+        let only = waits.is_some() && !self.own.load(Ordering::Relaxed);
+        (waits.is_some() || threads.is_some()).then_some(Foreign { waits, only, threads })
     }
 }

@@ -93,6 +93,10 @@ pub(crate) struct Exec {
     pub linked: bool,
     /// The first task that waited for a future that is none of Dally's.
     pub waited_for_foreign: Option<usize>,
+    /// The first task that started a thread of the system.
+    pub started_thread: Option<usize>,
+    /// The step in which the system's clock was read last.
+    pub clock_read_in: u64,
     /// The state of the random numbers that the system is asked for, once it was.
     pub random: Option<u64>,
     pub roster: Roster,
@@ -128,6 +132,8 @@ impl Exec {
             rare: false,
             linked: false,
             waited_for_foreign: None,
+            started_thread: None,
+            clock_read_in: 0,
             random: None,
             roster: Roster::new(),
             tasks: Tasks::default(),
@@ -161,7 +167,7 @@ impl Exec {
         self.shared.take_foreign();
         (self.bug, self.unwinding) = (None, None);
         (self.seals, self.rare, self.linked) = (0, false, false);
-        (self.waited_for_foreign, self.random) = (None, None);
+        (self.waited_for_foreign, self.started_thread, self.random) = (None, None, None);
         self.roster.clear();
         self.tasks.clear();
         self.timers.clear();
@@ -233,6 +239,13 @@ impl Exec {
         if linked {
             self.touch_wakers();
         }
+    }
+
+    /// Whether the running step has done nothing that goes beyond its task: it was not cut, has spawned nothing and
+    /// crashed no host.
+    #[inline]
+    pub fn is_undisturbed(&self) -> bool {
+        !self.cut && self.spawned.is_empty() && self.hosts.crashing.is_empty()
     }
 
     /// The poll of the running task was suspended: others may step.
@@ -349,6 +362,12 @@ impl Exec {
     /// Makes a task run again.
     #[inline]
     pub fn wake(&mut self, index: usize) {
+        self.wake_as(index, false);
+    }
+
+    /// As [`Exec::wake`]; `unseen` if nobody sees whether it had to wait.
+    #[inline]
+    pub fn wake_as(&mut self, index: usize, unseen: bool) {
         if self.phase.is_over() {
             return;
         }
@@ -359,7 +378,9 @@ impl Exec {
             State::Blocked => {
                 task.unblock();
                 self.roster.enable(id);
-                self.tell(|| PendingEvent::Enabled(id));
+                if !unseen {
+                    self.tell(|| PendingEvent::Enabled(id));
+                }
             }
             // It changes nothing before the task's next step, but would after it.
             State::Runnable => {

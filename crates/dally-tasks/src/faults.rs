@@ -4,7 +4,8 @@
 //! the setting `fault_budget` says otherwise. Faults strike at operations of the network or of a disk. How many
 //! operations there are before the next one at which something can happen is a choice; what happens there, of
 //! that which is possible, is another, and marked as one of a fault, so that shrinking takes it out first. When
-//! nothing has happened so many times, or the budget is spent, there are no more faults.
+//! nothing has happened so many times, or the budget is spent, there are no more faults. What [comes] from outside,
+//! such as a signal, is one of them too.
 
 use std::time::Duration;
 
@@ -37,7 +38,38 @@ const JUMP: i64 = 3_600;
 /// Outside of a Dally execution.
 #[track_caller]
 pub fn strike(here: &[&str]) -> Option<usize> {
-    current::with("an operation of the network or of a disk", |exec| {
+    while_any_is_left("an operation of the network or of a disk", |exec, env| {
+        count(exec, env, here)
+    })
+    .flatten()
+}
+
+/// Whether something comes that a program waits for and that nobody in it sends, such as a signal: it is one of the
+/// faults, and put into words for the reader of a trace.
+///
+/// # Panics
+/// Outside of a Dally execution.
+#[track_caller]
+pub fn comes(what: &str) -> bool {
+    while_any_is_left("what comes from outside", |exec, env| {
+        let comes = env.value(2, Tag::Fault)? == 1;
+        exec.hosts.spend(comes);
+        if comes {
+            env.event(Event::Faulted { fault: Text::Str(what) })?;
+        }
+        exec.settle();
+        Ok(comes)
+    })
+    .unwrap_or(false)
+}
+
+/// Asks whether there is a fault, unless there are no more of them.
+#[track_caller]
+fn while_any_is_left<R>(
+    what: &str,
+    ask: impl FnOnce(&mut Exec, &mut dyn Env) -> Result<R, Cut>,
+) -> Option<R> {
+    current::with(what, |exec| {
         if !exec.hosts.has_faults() {
             return None;
         }
@@ -48,9 +80,9 @@ pub fn strike(here: &[&str]) -> Option<usize> {
         }
         exec.touch_silently(&faults, Mode::ReadModifyWrite);
         current::ask(exec, |exec, env| {
-            let struck = count(exec, env, here);
-            exec.cut |= struck.is_err();
-            struck.ok().flatten()
+            let answer = ask(exec, env);
+            exec.cut |= answer.is_err();
+            answer.ok()
         })?
     })
 }

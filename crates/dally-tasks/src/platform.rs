@@ -4,7 +4,7 @@
 //! The standard library and the crates that draw random numbers reach the system by functions of C. A binary
 //! that has such functions of its own is linked with those, so that `std::time::Instant::now`,
 //! `SystemTime::now`, `getrandom`, `rand` and `uuid` need no change. This is so on Linux; elsewhere the system
-//! answers always.
+//! answers always. Threads of its own that a program starts are seen in the same way, and told of.
 
 mod hash_seeds;
 #[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
@@ -38,8 +38,12 @@ pub(crate) fn begin() {
 fn now(by_calendar: bool) -> Option<Duration> {
     let start = if by_calendar { CALENDAR_START } else { MONOTONIC_START };
     current::try_with(|exec| {
-        let clock = exec.clock();
-        exec.touch(&clock, Mode::Read, const { &Operation::plain("read") });
+        // Once in a step: a library that keeps the time for a while, in a variable of the thread, asks more often in the
+        // first execution than in those after it.
+        if std::mem::replace(&mut exec.clock_read_in, exec.steps) != exec.steps {
+            let clock = exec.clock();
+            exec.touch(&clock, Mode::Read, const { &Operation::plain("read") });
+        }
         let now = start.saturating_add(exec.timers.now);
         let host = exec.tasks[exec.current].host;
         match exec.hosts.get_mut(host).filter(|_| by_calendar) {
@@ -51,6 +55,18 @@ fn now(by_calendar: bool) -> Option<Duration> {
             }
         }
     })
+}
+
+/// The running task, if there is one, starts a thread of the system.
+#[cfg_attr(
+    not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64", not(miri))),
+    expect(dead_code)
+)]
+fn starts_thread() {
+    current::try_with(|exec| {
+        let running = exec.current;
+        exec.started_thread.get_or_insert(running);
+    });
 }
 
 /// Random bytes of the execution that runs on this thread; `false` if none does.

@@ -17,6 +17,7 @@ use crate::exec::{BoxFuture, Exec, PendingEvent, Phase, State, Task};
 use crate::join::TaskPanic;
 use crate::model::{Model, TaskPanics};
 use crate::roster::Who;
+use crate::text::Waits;
 use crate::waker::rouse;
 
 /// One live execution of a [`TaskProgram`](crate::TaskProgram).
@@ -119,6 +120,22 @@ impl System for TaskSystem {
             Some(task) => task.name.to_string(),
             None => "timer".to_owned(),
         }
+    }
+
+    fn standing(&self) -> Vec<(WorkerId, String)> {
+        let tasks = self.exec.tasks.live().iter().zip(&self.bodies);
+        let begun = tasks.filter_map(|(task, body)| {
+            let words = match task.pending() {
+                Some(next) if body.is_suspended() => {
+                    format!("stands before an operation on {}", next.resource)
+                }
+                None if body.is_suspended() => "stands before an operation".to_owned(),
+                _ if task.waits.is_empty() || body.is_over() => return None,
+                _ => format!("waits to {}", Waits(&task.waits)),
+            };
+            Some((task.id, format!("(`{}`) {words}", task.name)))
+        });
+        begun.collect()
     }
 
     fn monitor(&self, index: usize) -> (String, String) {
@@ -256,10 +273,27 @@ impl TaskSystem {
             let _inside = (current::enter_step(exec, env), panics::Inside::new());
             body.poll(idle)
         };
-        self.end_step(index, polled, env)
+        // Most steps end before an operation or where the task waits, and have nothing else to do.
+        match polled {
+            Ok(Progress::Suspended) if exec.is_undisturbed() => {
+                exec.polling = false;
+                exec.flush(env);
+                exec.suspend_poll();
+            }
+            Ok(Progress::Pending) if exec.is_undisturbed() && exec.tasks[index].is_left_alone() => {
+                exec.polling = false;
+                if exec.end_poll() {
+                    exec.tell(|| PendingEvent::Blocked(index));
+                }
+                exec.flush(env);
+            }
+            polled => return self.end_step(index, polled, env),
+        }
+        if exec.cut { Err(Stop::Cut) } else { Ok(()) }
     }
 
-    /// What comes after the poll of a step.
+    /// What comes after the poll of a step, whatever that has done.
+    #[inline(never)]
     fn end_step(
         &mut self,
         index: usize,

@@ -219,7 +219,24 @@ fn waits_for_what_is_not_under_control_are_told() {
         assert_eq!(explore(program).kinds(), ["done"]);
         assert_eq!(program.foreign().map(|foreign| foreign.only), only, "{}", program.name());
     }
-    assert_eq!(foreign_only.foreign().unwrap().worker, "`main`");
-    let worker = too.foreign().unwrap().worker;
+    assert_eq!(foreign_only.foreign().unwrap().waits.unwrap(), "`main`");
+    let worker = too.foreign().unwrap().waits.unwrap();
+    assert!(worker.contains(", spawned at crates/dally-tasks/tests/outside.rs:"), "{worker}");
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+#[test]
+fn a_thread_that_wakes_nobody_is_told() {
+    let program = TaskProgram::new("thread", || async {
+        let task = spawn(async {
+            thread::spawn(|| ()).join().unwrap();
+        });
+        task.await.unwrap();
+    });
+    assert_eq!(program.foreign(), None);
+    assert_eq!(explore(&program).kinds(), ["done"]);
+    let foreign = program.foreign().unwrap();
+    assert_eq!((foreign.waits, foreign.only), (None, false));
+    let worker = foreign.threads.unwrap();
     assert!(worker.contains(", spawned at crates/dally-tasks/tests/outside.rs:"), "{worker}");
 }

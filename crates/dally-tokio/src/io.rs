@@ -1,4 +1,4 @@
-//! Traits and adapters of tokio itself; pipes, halves and standard output of our own.
+//! Traits and adapters of tokio itself; pipes, halves, standard input and output of our own.
 //!
 //! What tasks meet in is ours, so that there are scheduling points before its operations: [`duplex`] and
 //! [`split`]. All else works on whatever it is given.
@@ -16,4 +16,4 @@ pub use self::duplex::{DuplexStream, duplex};
 pub use self::interest::{Interest, Ready};
 pub(crate) use self::interest::{readiness, when_ready};
 pub use self::split::{ReadHalf, WriteHalf, split};
-pub use self::standard::{Stderr, Stdout, stderr, stdout};
+pub use self::standard::{Stderr, Stdin, Stdout, stderr, stdin, stdout};

@@ -9,6 +9,7 @@
 //! - [`runtime`]: every runtime is the execution that runs.
 //! - [`io`] has the traits and adapters of tokio itself, and pipes of our own.
 //! - [`net`] is in memory: sockets of one execution reach each other and nothing else.
+//! - [`process`] refuses to start any.
 //! - [`fs`] is a simulated disk on simulated hosts, and the system's elsewhere.
 //! - The macros are here; `#[tokio::test]` makes a Dally test.
 
@@ -16,6 +17,7 @@ pub mod fs;
 pub mod io;
 mod macros;
 pub mod net;
+pub mod process;
 pub mod runtime;
 pub mod signal;
 pub mod task;

@@ -1,19 +1,28 @@
-//! Signals. None ever arrives in a test.
+//! Signals. One is a fault: within the budget of faults, each that the program listens for on a host may come once, at
+//! any point after somebody has begun to listen. Without a budget none does.
 
-use std::future::pending;
+mod coming;
+
 use std::io;
 
-/// Waits for Ctrl-C, which never comes.
+use self::coming::Listener;
+
+/// What Ctrl-C sends.
+const INTERRUPT: i32 = 2;
+
+/// Waits for Ctrl-C.
 pub async fn ctrl_c() -> io::Result<()> {
-    pending().await
+    Listener::new(INTERRUPT).recv().await;
+    Ok(())
 }
 
 /// Signals of Unix.
 #[cfg(unix)]
 pub mod unix {
-    use std::future::pending;
     use std::io;
     use std::task::{Context, Poll};
+
+    use super::coming::Listener;
 
     /// Which signal.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -52,24 +61,25 @@ pub mod unix {
 
     /// Listens for a signal.
     pub fn signal(kind: SignalKind) -> io::Result<Signal> {
-        Ok(Signal { _kind: kind })
+        Ok(Signal { listener: Listener::new(kind.0) })
     }
 
-    /// A listener for a signal, which never comes.
+    /// A listener for a signal.
     #[derive(Debug)]
     pub struct Signal {
-        _kind: SignalKind,
+        listener: Listener,
     }
 
     impl Signal {
         /// Waits for the signal.
         pub async fn recv(&mut self) -> Option<()> {
-            pending().await
+            self.listener.recv().await;
+            Some(())
         }
 
         /// As [`Signal::recv`].
-        pub fn poll_recv(&mut self, _: &mut Context<'_>) -> Poll<Option<()>> {
-            Poll::Pending
+        pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
+            self.listener.poll_recv(cx).map(Some)
         }
     }
 }

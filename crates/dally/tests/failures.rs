@@ -208,6 +208,22 @@ mod fixtures {
         }
     }
 
+    #[dally::test(step_time = "200ms")]
+    #[expect(clippy::await_holding_lock, reason = "this is what the test is about")]
+    async fn holds_a_lock_across_an_await() {
+        if !asked() {
+            return;
+        }
+        let (lock, ready) = (Arc::new(std::sync::Mutex::new(())), Arc::new(Notify::new()));
+        let (theirs, told) = (Arc::clone(&lock), Arc::clone(&ready));
+        let _guard = lock.lock().unwrap();
+        drop(spawn(async move {
+            let _guard = theirs.lock().unwrap();
+            told.notify_one();
+        }));
+        ready.notified().await;
+    }
+
     #[dally::test]
     #[expect(clippy::disallowed_methods, reason = "this is what the test is about")]
     async fn branches_on_the_wall_clock() {
@@ -381,6 +397,7 @@ fails!(
     panics_in_a_destructor,
     spawns_for_ever_in_one_step,
     blocks_the_thread,
+    holds_a_lock_across_an_await,
     fails_too_little,
     fails_in_another_way,
     unhandled_event,
@@ -587,7 +604,7 @@ fn a_misspelt_variable_is_told_once_for_all_tests_of_a_process_though_they_pass(
     assert!(output.status.success());
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"
     warning: the environment variable DALLY_SCHEDULE has no effect: did you mean DALLY_SCHEDULES?
-      there are DALLY_STRATEGY, DALLY_SEED, DALLY_LEARNED, DALLY_SCHEDULES, DALLY_TIME, DALLY_MAX_STEPS, DALLY_MAX_FAIR_STEPS, DALLY_STEP_BOUND, DALLY_THREADS, DALLY_TEMPERATURE, DALLY_CONFIRM_TEMPERATURE, DALLY_FAIRNESS, DALLY_FAIL_ON_MAX_STEPS, DALLY_STEP_TIME, DALLY_KEEP_GOING, DALLY_SHRINK, DALLY_PAGE, DALLY_REGRESSIONS, DALLY_FORMAT, DALLY_CLOCKS, DALLY_OUT, DALLY_SEARCH, DALLY_EXPLORER, DALLY_REDUCTION, DALLY_DELAYS, DALLY_DELTA, DALLY_MEMORY, DALLY_CACHE, DALLY_EXACT, DALLY_WITH_EXPLORER, DALLY_TASK_PANICS, DALLY_TIMERS, DALLY_POINTS, DALLY_FAULT_BUDGET, DALLY_REPLAY, DALLY_BEST_EFFORT, DALLY_TRACE
+      there are DALLY_STRATEGY, DALLY_SEED, DALLY_LEARNED, DALLY_SCHEDULES, DALLY_TIME, DALLY_MAX_STEPS, DALLY_MAX_FAIR_STEPS, DALLY_STEP_BOUND, DALLY_THREADS, DALLY_TEMPERATURE, DALLY_CONFIRM_TEMPERATURE, DALLY_FAIRNESS, DALLY_FAIL_ON_MAX_STEPS, DALLY_STEP_TIME, DALLY_KEEP_GOING, DALLY_SHRINK, DALLY_PAGE, DALLY_REGRESSIONS, DALLY_FORMAT, DALLY_CLOCKS, DALLY_OUT, DALLY_SEARCH, DALLY_EXPLORER, DALLY_REDUCTION, DALLY_INPUTS, DALLY_DELAYS, DALLY_DELTA, DALLY_MEMORY, DALLY_CACHE, DALLY_EXACT, DALLY_WITH_EXPLORER, DALLY_TASK_PANICS, DALLY_TIMERS, DALLY_POINTS, DALLY_FAULT_BUDGET, DALLY_REPLAY, DALLY_BEST_EFFORT, DALLY_TRACE
     ");
 }
 

@@ -36,7 +36,7 @@ fn made_by() -> String {
 }
 
 /// The tokio that the workspace would use.
-pub fn real(resolved: &Value) -> Result<&Value, CliError> {
+fn real(resolved: &Value) -> Result<&Value, CliError> {
     let all: Vec<&Value> =
         packages(resolved).filter(|package| package["name"] == "tokio").collect();
     let version = |tokio: &Value| tokio["version"].as_str().unwrap_or_default().to_owned();
@@ -62,10 +62,14 @@ pub fn real(resolved: &Value) -> Result<&Value, CliError> {
 }
 
 impl StandIn {
-    /// Writes the package that stands in for this one, below a directory.
-    pub fn make(real: &Value, place: &Path, offline: bool) -> Result<StandIn, CliError> {
+    /// Writes the package that stands in for the tokio of a workspace that resolves to this, below a directory.
+    pub fn make(resolved: &Value, place: &Path, offline: bool) -> Result<StandIn, CliError> {
+        let real = real(resolved)?;
         let (package, renamed) = (place.join("tokio"), place.join("tokio-real"));
-        let sources = Sources::find(place, offline)?;
+        let mut sources = Sources::find(place, offline)?;
+        if let Some(dally) = packages(resolved).find(|package| package["name"] == "dally") {
+            sources.crates = Origin::of(dally)?;
+        }
         let written = |(path, text): (&Path, String)| {
             write(path, &text).map_err(|why| CliError::NoShadow { place: path.to_owned(), why })
         };
@@ -89,8 +93,51 @@ impl StandIn {
 struct Sources {
     /// The package `dally-tokio`.
     dally_tokio: PathBuf,
-    /// The directory of all crates, if this command was built in a checkout that is still there.
-    checkout: Option<PathBuf>,
+    /// The crates that it depends on.
+    crates: Origin,
+}
+
+/// Where cargo has the crates of Dally from.
+enum Origin {
+    /// A directory that has them all.
+    Directory(PathBuf),
+    Registry,
+    /// A repository and a revision of it, as they stand in a dependency.
+    Git(String),
+}
+
+impl Origin {
+    /// Where the Dally of the workspace comes from: its tests call it for hosts, so the one below tokio must be the
+    /// same.
+    fn of(dally: &Value) -> Result<Origin, CliError> {
+        let version = dally["version"].as_str().unwrap_or_default();
+        if version != env!("CARGO_PKG_VERSION") {
+            let (theirs, ours) = (version.to_owned(), env!("CARGO_PKG_VERSION"));
+            return Err(CliError::OtherDally { theirs, ours });
+        }
+        let Some(source) = dally["source"].as_str() else {
+            let manifest = Path::new(dally["manifest_path"].as_str().unwrap_or_default());
+            let crates = manifest.ancestors().nth(2).unwrap_or(manifest);
+            return Ok(Origin::Directory(crates.to_owned()));
+        };
+        let Some(git) = source.strip_prefix("git+") else { return Ok(Origin::Registry) };
+        let (place, _) = git.split_once('#').unwrap_or((git, ""));
+        let (url, revision) = place.split_once('?').unwrap_or((place, ""));
+        let mut text = format!("git = {}", toml_string(Path::new(url)));
+        if let Some((kind, name)) = revision.split_once('=') {
+            let _ = write!(text, ", {kind} = {}", toml_string(Path::new(name)));
+        }
+        Ok(Origin::Git(text))
+    }
+
+    /// One of the crates as a dependency, without the braces.
+    fn dependency(&self, name: &str) -> String {
+        match self {
+            Origin::Directory(crates) => format!("path = {}", toml_string(&crates.join(name))),
+            Origin::Registry => format!("version = \"={}\"", env!("CARGO_PKG_VERSION")),
+            Origin::Git(text) => text.clone(),
+        }
+    }
 }
 
 impl Sources {
@@ -98,7 +145,7 @@ impl Sources {
         let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
         if let Some(crates) = checkout.filter(|crates| crates.join("dally-tokio").is_dir()) {
             let dally_tokio = crates.join("dally-tokio");
-            return Ok(Sources { dally_tokio, checkout: Some(crates.to_owned()) });
+            return Ok(Sources { dally_tokio, crates: Origin::Directory(crates.to_owned()) });
         }
         Sources::download(place, offline)
     }
@@ -125,25 +172,17 @@ impl Sources {
         let missing = || CliError::Metadata("cargo does not say where they are".into());
         let dally_tokio = dally_tokio
             .ok_or_else(|| CliError::NoSources { version: VERSION, why: Box::new(missing()) })?;
-        Ok(Sources { dally_tokio: dally_tokio.to_owned(), checkout: None })
-    }
-
-    /// A crate of Dally as a dependency, without the braces.
-    fn dependency(&self, name: &str) -> String {
-        match &self.checkout {
-            Some(crates) => format!("path = {}", toml_string(&crates.join(name))),
-            None => format!("version = \"={}\"", env!("CARGO_PKG_VERSION")),
-        }
+        Ok(Sources { dally_tokio: dally_tokio.to_owned(), crates: Origin::Registry })
     }
 }
 
 fn manifest(real: &Value, sources: &Sources, renamed: &Path) -> String {
     let mut text = head("tokio", real, "2024", &sources.dally_tokio.join("src/lib.rs"));
-    let dally = sources.dependency("dally");
+    let dally = sources.crates.dependency("dally");
     let _ =
         writeln!(text, "dally = {{ {dally}, default-features = false, features = [\"tasks\"] }}");
     for name in ["dally-macros", "dally-tasks"] {
-        let _ = writeln!(text, "{name} = {{ {} }}", sources.dependency(name));
+        let _ = writeln!(text, "{name} = {{ {} }}", sources.crates.dependency(name));
     }
     let _ = writeln!(text, "tokio-real = {{ path = {} }}", toml_string(renamed));
     text += "\n[features]\n";

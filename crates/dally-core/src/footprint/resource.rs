@@ -32,8 +32,8 @@ pub enum Resource {
     Object(ObjectId),
     /// The receiving end of a channel, where that is told from its sending end, which is the object.
     Receiver(ObjectId),
-    /// The value of this number in a queue: written by who puts it there, touched by who looks for it or
-    /// takes it.
+    /// The value of this number in a queue: written by who puts it there and by who takes it when it has come,
+    /// read or changed by who looks whether it is there.
     Entry(ObjectId, u32),
     /// The monitors: all of them hear what is announced.
     Monitors,
@@ -145,33 +145,49 @@ pub struct Access {
 
 impl Access {
     /// A sequentially consistent access.
+    #[inline]
     pub fn new(resource: Resource, mode: Mode) -> Access {
         Access { resource, mode, ordering: None }
     }
 
     /// A read.
+    #[inline]
     pub fn read(resource: Resource) -> Access {
         Access::new(resource, Mode::Read)
     }
 
     /// A write.
+    #[inline]
     pub fn write(resource: Resource) -> Access {
         Access::new(resource, Mode::Write)
     }
 
     /// A change that depends on what was there.
+    #[inline]
     pub fn update(resource: Resource) -> Access {
         Access::new(resource, Mode::ReadModifyWrite)
     }
 
     /// Whether it leaves the resource as it is.
+    #[inline]
     pub fn only_reads(self) -> bool {
         self.mode == Mode::Read
     }
 
     /// Whether it does nothing but let a worker step again.
+    #[inline]
     pub fn wakes(self) -> bool {
         matches!(self, Access { resource: Resource::Worker(_), mode: Mode::Write, .. })
+    }
+
+    /// Whether one of two steps takes what the other has sent or put in a queue, and does not look whether it
+    /// is there: it cannot step before.
+    pub(super) fn passes_to(self, other: Access) -> bool {
+        match self.resource {
+            Resource::Message(_) => true,
+            Resource::Entry(..) => self.mode == Mode::Write && other.mode == Mode::Write,
+            _ => false,
+        }
     }
 
     pub(super) fn conflicts(self, other: Access) -> bool {

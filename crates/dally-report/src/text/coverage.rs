@@ -94,11 +94,10 @@ pub fn notes(report: &Report) -> Vec<String> {
     notes.iter().map(|note| visible(note).into_owned()).collect()
 }
 
-/// What a reader has to know of waits for what is not under control.
-pub fn foreign(foreign: &Foreign) -> String {
-    let Foreign { worker, only } = foreign;
-    let worker = visible(worker);
-    match only {
+/// What a reader has to know of what is not under control, a sentence each; that nothing was explored comes first.
+pub fn foreign(foreign: &Foreign) -> Vec<String> {
+    let Foreign { waits, only, threads } = foreign;
+    let waits = waits.as_deref().map(visible).map(|worker| match only {
         true => format!(
             "nothing was explored: tasks wait only for futures that Dally does not control, such as those of \
              async-channel or of another runtime; the first is {worker}"
@@ -107,7 +106,14 @@ pub fn foreign(foreign: &Foreign) -> String {
             "tasks wait for futures that Dally does not control, too, and nobody steps before their operations; \
              the first is {worker}"
         ),
-    }
+    });
+    let threads = threads.as_deref().map(visible).map(|worker| {
+        format!(
+            "tasks start threads of the system, whose steps are not explored and not the same in every schedule; \
+             the first that did is {worker}"
+        )
+    });
+    waits.into_iter().chain(threads).collect()
 }
 
 /// What cut the run short, as the end of a sentence; empty for a run that was not cut short.

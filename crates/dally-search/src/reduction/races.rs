@@ -1,10 +1,13 @@
 //! What happens before what in the execution under way, and which of it could be the other way round.
 
-use dally_core::WorkerId;
+use std::sync::Arc;
+
+use dally_core::{System, WorkerId};
 
 use super::engine::Engine;
 use super::inputs::InputDriver;
 use super::rule::Reduction;
+use super::step::Step;
 use super::wakeup::{Next, Sequence};
 use crate::strata::StateSpace;
 
@@ -40,6 +43,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
     /// Puts the step from the live node into the partial order, and finds its races.
     pub(super) fn order(&mut self) {
         let at = self.depth;
+        let in_order = self.space.system().keeps_order_of_senders();
         let seat = self.seats.of(self.nodes[at].worker);
         let own = &mut self.seats.steps[seat];
         let last = own.last().copied();
@@ -75,7 +79,10 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
                 if earlier.is_before(node) {
                     break;
                 }
-                if earlier.step.as_ref().is_some_and(|step| step.chose_message) {
+                let could_take = |taken: &Arc<Step>| {
+                    taken.chose_message && !(in_order && taken.takes_from(step.worker))
+                };
+                if earlier.step.as_ref().is_some_and(could_take) {
                     self.races.push(Race { first, second: Second::Arrival(at) });
                 }
             }

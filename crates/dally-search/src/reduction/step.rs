@@ -69,10 +69,17 @@ impl Step {
         self.had_options || self.chose_message
     }
 
-    /// Whether it sends or takes messages.
+    /// Whether it sends or takes messages, or values of a queue.
     pub(crate) fn passes_messages(&self) -> bool {
-        let passes = |access: &Access| matches!(access.resource, Resource::Message(_));
+        let passes =
+            |access: &Access| matches!(access.resource, Resource::Message(_) | Resource::Entry(..));
         self.footprint.accesses().iter().any(passes)
+    }
+
+    /// Whether it took a message of this worker.
+    pub(crate) fn takes_from(&self, worker: WorkerId) -> bool {
+        let takes = |pick: &Pick| matches!(pick, Pick::Take(message) if message.sender == worker);
+        self.picks.iter().any(takes)
     }
 
     /// Those that it sends to.

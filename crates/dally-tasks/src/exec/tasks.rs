@@ -75,6 +75,12 @@ impl Task {
         }
     }
 
+    /// Whether nobody waits for the end of its poll, and nobody wants it to end.
+    #[inline]
+    pub fn is_left_alone(&self) -> bool {
+        !self.aborted && self.deferred.is_empty()
+    }
+
     /// Lets it step again.
     pub fn unblock(&mut self) {
         self.state = State::Runnable;

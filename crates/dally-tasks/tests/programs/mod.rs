@@ -5,6 +5,7 @@
 #![allow(dead_code)] // each test file uses a part
 
 mod interpreter;
+pub mod on_hosts;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};

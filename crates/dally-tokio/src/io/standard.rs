@@ -1,10 +1,11 @@
-//! Standard output and standard error. They are the process's own: what is written is not explored.
+//! Standard input, which is empty, and standard output and error. Those are the process's own: what is written is not
+//! explored.
 
 use std::io::{self, Write as _};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::AsyncWrite;
+use super::{AsyncRead, AsyncWrite, ReadBuf};
 
 macro_rules! standard {
     ($(#[doc = $text:literal])* $type:ident $function:ident) => {
@@ -45,4 +46,23 @@ standard! {
 standard! {
     /// The standard error of the process, written to at once.
     Stderr stderr
+}
+
+/// The standard input of a test, which is at its end: what a process is given would not be the same in every schedule.
+#[derive(Debug)]
+pub struct Stdin(());
+
+/// The standard input of a test, which is at its end.
+pub fn stdin() -> Stdin {
+    Stdin(())
+}
+
+impl AsyncRead for Stdin {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        _: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
 }

@@ -54,6 +54,26 @@ impl<T: Sealed + ?Sized> Sealed for &T {
     }
 }
 
+/// What is done with the first of these addresses that it can be done with.
+pub(super) fn first_that<T>(
+    addr: impl ToSocketAddrs,
+    mut does: impl FnMut(SocketAddr) -> io::Result<T>,
+) -> io::Result<T> {
+    let mut failed = unresolved();
+    for at in addr.addresses()? {
+        match does(at) {
+            Ok(done) => return Ok(done),
+            Err(why) => failed = why,
+        }
+    }
+    Err(failed)
+}
+
+/// There was no address.
+pub(super) fn unresolved() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "could not resolve to any address")
+}
+
 fn parse(text: &str) -> io::Result<Vec<SocketAddr>> {
     if let Ok(address) = text.parse() {
         return Ok(vec![address]);

@@ -1,5 +1,7 @@
 //! TCP.
 
+#[cfg(unix)]
+mod descriptor;
 mod listener;
 mod socket;
 mod stream;

@@ -11,6 +11,7 @@ use dally_tasks::pipe::Pipe;
 use dally_tasks::{faults, task};
 
 use super::ToSocketAddrs;
+use super::address::first_that;
 use super::network::{self, Inbox};
 use crate::io::{ReadBuf, Ready, readiness};
 
@@ -52,25 +53,16 @@ impl UdpSocket {
         let gate = network::gate();
         async move {
             poll_fn(|cx| gate.poll_writable(cx)).await;
-            let mut failed =
-                io::Error::new(io::ErrorKind::InvalidInput, "could not resolve to any address");
-            for at in addr.addresses()? {
-                match network::open(at) {
-                    Ok((at, datagrams)) => {
-                        let set = Mutex::new(Set { peer: None, broadcast: false, ttl: 64 });
-                        return Ok(UdpSocket { host: Host::here(), at, datagrams, gate, set });
-                    }
-                    Err(why) => failed = why,
-                }
-            }
-            Err(failed)
+            let (at, datagrams) = first_that(addr, network::open)?;
+            let set = Mutex::new(Set { peer: None, broadcast: false, ttl: 64 });
+            Ok(UdpSocket { host: Host::here(), at, datagrams, gate, set })
         }
     }
 
     /// From here on the socket sends to the first of these addresses, and hears no other.
     pub async fn connect<A: ToSocketAddrs>(&self, addr: A) -> io::Result<()> {
         poll_fn(|cx| self.gate.poll_writable(cx)).await;
-        let peer = first(addr)?;
+        let peer = first_that(addr, Ok)?;
         self.set().peer = Some(peer);
         network::hear_only(self.host, self.at, peer);
         Ok(())
@@ -98,7 +90,7 @@ impl UdpSocket {
 
     /// Sends a datagram to the first of these addresses.
     pub async fn send_to<A: ToSocketAddrs>(&self, bytes: &[u8], target: A) -> io::Result<usize> {
-        let target = first(target)?;
+        let target = first_that(target, Ok)?;
         poll_fn(|cx| self.poll_send_to(cx, bytes, target)).await
     }
 
@@ -304,11 +296,6 @@ impl Drop for UdpSocket {
     fn drop(&mut self) {
         network::shut(self.host, self.at);
     }
-}
-
-fn first(addr: impl ToSocketAddrs) -> io::Result<SocketAddr> {
-    let none = || io::Error::new(io::ErrorKind::InvalidInput, "could not resolve to any address");
-    addr.addresses()?.into_iter().next().ok_or_else(none)
 }
 
 fn copy(bytes: &[u8], buf: &mut [u8]) -> usize {

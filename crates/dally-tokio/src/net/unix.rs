@@ -1,5 +1,6 @@
 //! Sockets of Unix: in memory, by the path that names them. A path is free again when its socket is dropped.
 
+mod credentials;
 mod datagram;
 mod listener;
 mod stream;
@@ -7,6 +8,7 @@ mod stream;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+pub use self::credentials::{UCred, gid_t, pid_t, uid_t};
 pub use self::datagram::UnixDatagram;
 pub use self::listener::UnixListener;
 pub use self::stream::{

@@ -11,6 +11,7 @@ use dally_tasks::pipe::Pipe;
 
 use super::TcpStream;
 use crate::net::ToSocketAddrs;
+use crate::net::address::first_that;
 use crate::net::network::{self, Incoming};
 
 /// A socket that listens for connections.
@@ -28,16 +29,17 @@ impl TcpListener {
         let gate = network::gate();
         async move {
             poll_fn(|cx| gate.poll_writable(cx)).await;
-            let mut failed =
-                io::Error::new(io::ErrorKind::InvalidInput, "could not resolve to any address");
-            for at in addr.addresses()? {
-                match network::listen(at) {
-                    Ok((at, incoming)) => return Ok(TcpListener::new(at, incoming)),
-                    Err(why) => failed = why,
-                }
-            }
-            Err(failed)
+            let (at, incoming) = first_that(addr, network::listen)?;
+            Ok(TcpListener::new(at, incoming))
         }
+    }
+
+    /// Listens in memory at the address of a socket of the system, which is closed: from here on it is reached by the
+    /// sockets of this execution alone.
+    #[track_caller]
+    pub fn from_std(listener: std::net::TcpListener) -> io::Result<TcpListener> {
+        let (at, incoming) = network::listen(listener.local_addr()?)?;
+        Ok(TcpListener::new(at, incoming))
     }
 
     pub(super) fn new(at: SocketAddr, incoming: Pipe<Incoming>) -> TcpListener {

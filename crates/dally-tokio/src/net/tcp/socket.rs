@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::{TcpListener, TcpStream};
 use crate::net::network;
@@ -14,11 +15,49 @@ pub struct TcpSocket {
     state: Mutex<State>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct State {
     bound: Option<SocketAddr>,
-    nodelay: bool,
-    reuseaddr: bool,
+    /// It was one of the system that was connected already.
+    connected: bool,
+    options: Options,
+}
+
+/// Options that are kept, and that nothing depends on in memory.
+macro_rules! options {
+    ($($option:ident, $set:ident: $type:ty;)*) => {
+        #[derive(Clone, Copy, Debug, Default)]
+        struct Options {
+            linger: Option<Duration>,
+            $($option: $type,)*
+        }
+
+        impl TcpSocket {
+            $(
+                #[doc = concat!("What [`TcpSocket::", stringify!($set), "`] has set.")]
+                pub fn $option(&self) -> io::Result<$type> {
+                    Ok(self.state().options.$option)
+                }
+
+                #[doc = concat!("Changes nothing but what [`TcpSocket::", stringify!($option), "`] answers.")]
+                pub fn $set(&self, $option: $type) -> io::Result<()> {
+                    self.state().options.$option = $option;
+                    Ok(())
+                }
+            )*
+        }
+    };
+}
+
+options! {
+    keepalive, set_keepalive: bool;
+    nodelay, set_nodelay: bool;
+    recv_buffer_size, set_recv_buffer_size: u32;
+    reuseaddr, set_reuseaddr: bool;
+    reuseport, set_reuseport: bool;
+    send_buffer_size, set_send_buffer_size: u32;
+    tclass_v6, set_tclass_v6: u32;
+    tos_v4, set_tos_v4: u32;
 }
 
 impl TcpSocket {
@@ -32,31 +71,39 @@ impl TcpSocket {
         Ok(TcpSocket { is_v4: false, state: Mutex::default() })
     }
 
-    /// Whether an address that was left can be taken at once, as was set. Here it always can.
-    pub fn reuseaddr(&self) -> io::Result<bool> {
-        Ok(self.state().reuseaddr)
+    /// A socket with the address of one of the system, which is closed. If that was bound to a port, the network in memory
+    /// chooses another, because the system's would differ from run to run.
+    pub fn from_std_stream(stream: std::net::TcpStream) -> TcpSocket {
+        let bound = stream.local_addr().ok();
+        let is_v4 = bound.is_none_or(|at| at.is_ipv4());
+        let chosen = bound.filter(|at| at.port() != 0 || !at.ip().is_unspecified());
+        let state = State {
+            bound: chosen.map(|at| SocketAddr::new(at.ip(), 0)),
+            connected: stream.peer_addr().is_ok(),
+            options: Options { nodelay: stream.nodelay().unwrap_or(false), ..Options::default() },
+        };
+        TcpSocket { is_v4, state: Mutex::new(state) }
     }
 
-    /// Changes nothing but what [`TcpSocket::reuseaddr`] answers.
-    pub fn set_reuseaddr(&self, reuseaddr: bool) -> io::Result<()> {
-        self.state().reuseaddr = reuseaddr;
+    /// How long closing waits: see [`TcpStream::linger`].
+    pub fn linger(&self) -> io::Result<Option<Duration>> {
+        Ok(self.state().options.linger)
+    }
+
+    /// As [`TcpStream::set_linger`].
+    pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
+        self.state().options.linger = linger;
         Ok(())
     }
 
-    /// As [`TcpStream::nodelay`].
-    pub fn nodelay(&self) -> io::Result<bool> {
-        Ok(self.state().nodelay)
+    /// As [`TcpStream::set_zero_linger`].
+    pub fn set_zero_linger(&self) -> io::Result<()> {
+        self.set_linger(Some(Duration::ZERO))
     }
 
-    /// As [`TcpStream::set_nodelay`].
-    pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
-        self.state().nodelay = nodelay;
-        Ok(())
-    }
-
-    /// Has no effect: nobody looks whether a peer that says nothing is still there.
-    pub fn set_keepalive(&self, _: bool) -> io::Result<()> {
-        Ok(())
+    /// An error that nobody has been told: there is none.
+    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
+        Ok(None)
     }
 
     /// Chooses the address that the socket connects from or listens at.
@@ -79,9 +126,14 @@ impl TcpSocket {
         if to.is_ipv4() != self.is_v4 {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let (bound, nodelay) = (self.state().bound, self.state().nodelay);
+        let State { bound, connected, options } = *self.state();
+        if connected {
+            // As Linux says it.
+            return Err(io::Error::from_raw_os_error(106));
+        }
         let stream = TcpStream::connect_from(&network::gate(), bound, to).await?;
-        stream.set_nodelay(nodelay)?;
+        stream.set_nodelay(options.nodelay)?;
+        stream.set_linger(options.linger)?;
         Ok(stream)
     }
 

@@ -13,6 +13,7 @@ use dally_tasks::pipe::Pipe;
 
 use crate::io::{Connection, ReadBuf};
 use crate::net::ToSocketAddrs;
+use crate::net::address::unresolved;
 use crate::net::halves::stream;
 use crate::net::network::{self, Incoming};
 
@@ -25,6 +26,8 @@ pub struct TcpStream {
     local: SocketAddr,
     peer: SocketAddr,
     options: Mutex<Options>,
+    #[cfg(unix)]
+    pub(super) descriptor: super::descriptor::Descriptor,
 }
 
 /// What the program has set of a socket.
@@ -39,7 +42,14 @@ impl TcpStream {
     pub(super) fn new(connection: Connection, local: SocketAddr, peer: SocketAddr) -> TcpStream {
         let options = Options { nodelay: false, linger: None, ttl: 64 };
         let options = Mutex::new(options);
-        TcpStream { connection, local, peer, options }
+        TcpStream {
+            connection,
+            local,
+            peer,
+            options,
+            #[cfg(unix)]
+            descriptor: Default::default(),
+        }
     }
 
     /// Connects to the first of these addresses where somebody listens.
@@ -47,8 +57,7 @@ impl TcpStream {
     pub fn connect<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<TcpStream>> {
         let gate = network::gate();
         async move {
-            let mut failed =
-                io::Error::new(io::ErrorKind::InvalidInput, "could not resolve to any address");
+            let mut failed = unresolved();
             for to in addr.addresses()? {
                 match TcpStream::connect_from(&gate, None, to).await {
                     Ok(stream) => return Ok(stream),
