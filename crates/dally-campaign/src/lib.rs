@@ -9,15 +9,16 @@
 //! - [`Plan`]: what is to be run, as a TOML file says it;
 //! - [`Store`]: the database;
 //! - [`conduct`]: the loop that shares the budget;
-//! - [`report`]: one HTML page.
+//! - [`report`]: one HTML page; [`live`]: one that shows how far a run is.
 
 mod conduct;
+pub mod live;
 mod plan;
 pub mod report;
 mod share;
 mod store;
 
-pub use conduct::{Conducted, Laboratory, Progress, conduct};
+pub use conduct::{Conducted, Laboratory, Progress, Ran, conduct};
 pub use plan::{Plan, PlanError, PlannedProgram};
 pub use share::Account;
 pub use store::{BatchFigures, Cell, CellFigures, KnownFinding, Seen, State, Store, StoreError};

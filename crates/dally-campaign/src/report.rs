@@ -1,11 +1,16 @@
 //! A campaign as one HTML page, and as text.
 
+mod machines;
+mod page;
+mod risk;
+mod survival;
+
 use std::fmt::Write as _;
 
 use dally_core::words::{count, grouped, visible};
-use dally_report::charts::{Chart, Scale, Series, Shape};
-use dally_report::page::escaped;
 
+pub use self::page::page;
+pub use self::risk::Risk;
 use crate::store::{CellFigures, KnownFinding, State, Store, StoreError};
 
 /// What was run, found and covered, as text.
@@ -19,7 +24,7 @@ pub fn text(store: &Store) -> Result<String, StoreError> {
         count(programs(&cells).len() as u64, "program"),
         count(findings.len() as u64, "finding"),
     );
-    let rows: Vec<[String; 6]> = cells.iter().map(row).collect();
+    let rows: Vec<[String; HEAD.len()]> = cells.iter().map(row).collect();
     let head = HEAD.map(str::to_owned);
     let width = |column: usize| {
         let cells = rows.iter().chain([&head]).map(|row| row[column].chars().count());
@@ -39,7 +44,7 @@ pub fn text(store: &Store) -> Result<String, StoreError> {
         out.push('\n');
     }
     for cell in &cells {
-        if let Some(why) = &cell.finished {
+        if let Some(why) = cell.finished.as_ref().filter(|_| !cell.is_old) {
             out += &format!("\n{} under {}: {why}", cell.cell.program, cell.cell.strategy);
         }
     }
@@ -74,20 +79,23 @@ pub fn findings_text(findings: &[KnownFinding]) -> String {
     visible(&out).into_owned()
 }
 
-const HEAD: [&str; 6] =
-    ["program", "strategy", "schedules", "seconds", "observations", "chance of new"];
+const HEAD: [&str; 7] =
+    ["program", "strategy", "schedules", "seconds", "observations", "chance of new", "risk"];
 
-fn row(cell: &CellFigures) -> [String; 6] {
+/// What is shown of a cell, under [`HEAD`].
+fn row(cell: &CellFigures) -> [String; HEAD.len()] {
     let report = cell.report.as_ref();
     let novelty = report.and_then(|report| report.novelty.as_ref());
     let chance = novelty.and_then(|novelty| novelty.chance_of_new());
+    let program = &cell.cell.program;
     [
-        cell.cell.program.clone(),
+        if cell.is_old { format!("{program} (an older version)") } else { program.clone() },
         cell.cell.strategy.clone(),
         grouped(cell.account.schedules),
         format!("{:.1}", cell.account.spent.as_secs_f64()),
         report.map_or("-".into(), |report| grouped(report.observations)),
         chance.map_or("-".into(), |chance| format!("{chance:.6}")),
+        report.and_then(Risk::of).map_or("-".into(), |risk| risk.to_string()),
     ]
 }
 
@@ -100,71 +108,3 @@ fn programs(cells: &[CellFigures]) -> Vec<&str> {
     }
     programs
 }
-
-/// What was run, found and covered, as one HTML page that needs nothing else.
-pub fn page(store: &Store) -> Result<String, StoreError> {
-    let (cells, findings) = (store.cells()?, store.findings()?);
-    let mut body = String::from("<h2>What was run</h2>\n<table>\n<tr>");
-    body += &HEAD.map(|name| format!("<th scope=\"col\">{name}</th>")).concat();
-    body += "</tr>\n";
-    for cell in &cells {
-        let row = row(cell).map(|text| format!("<td>{}</td>", escaped(&text)));
-        body += &format!("<tr>{}</tr>\n", row.concat());
-    }
-    body += "</table>\n<p>The chance that one more schedule shows something new is Good and Turing's \
-             estimate. There is none for strategies that do not draw schedules alike, and it says nothing \
-             about another strategy.</p>\n<h2>What was found</h2>\n";
-    if findings.is_empty() {
-        body += "<p>Nothing yet.</p>\n";
-    }
-    for finding in &findings {
-        let state = if finding.state == State::Open { "open" } else { "fixed" };
-        body += &format!(
-            "<details open><summary class=\"{state}\">{} <b>{}</b></summary>\n<p>{state}, in {}, found by \
-             {}; <code>{}</code></p>\n<ul>\n",
-            escaped(&finding.program),
-            escaped(&finding.bug),
-            count(finding.times, "schedule"),
-            escaped(&finding.strategy),
-            escaped(&finding.schedule.display().to_string())
-        );
-        for seen in &finding.history {
-            let revision = if seen.revision.is_empty() { "" } else { " at " };
-            let line =
-                format!("{} {} in run {}{revision}{}", seen.at, seen.what, seen.run, seen.revision);
-            body += &format!("<li>{}</li>\n", escaped(&line));
-        }
-        body += "</ul></details>\n";
-    }
-    body += "<h2>What was covered</h2>\n";
-    for program in programs(&cells) {
-        let of = cells.iter().filter(|cell| cell.cell.program == program);
-        let series = of.map(|cell| {
-            let batches = store.batches(cell.id)?;
-            let points =
-                batches.iter().map(|batch| (batch.schedules as f64, batch.observations as f64));
-            Ok(Series { name: cell.cell.strategy.clone(), points: points.collect() })
-        });
-        let chart = Chart {
-            title: format!("{program}: distinct observations"),
-            x: "schedules".into(),
-            y: "observations".into(),
-            x_scale: Scale::Logarithmic,
-            shape: Shape::Lines,
-            series: series.collect::<Result<_, StoreError>>()?,
-        };
-        body += &format!("<figure>{}</figure>\n", chart.to_svg());
-    }
-    let title = "Campaign of Dally";
-    Ok(format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta \
-         http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
-         'unsafe-inline'\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n\
-         {body}</body>\n</html>\n"
-    ))
-}
-
-const STYLE: &str = "body { font: 14px/1.45 system-ui, sans-serif; margin: 20px; max-width: 1000px; } \
-    table { border-spacing: 0; } th, td { text-align: left; padding: 2px 16px 2px 0; } \
-    td:nth-child(n+3), th:nth-child(n+3) { text-align: right; } .open b { color: #cf222e; } \
-    .fixed { color: #59636e; } figure { margin: 12px 0; } svg { max-width: 100%; }";

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dally_campaign::{Cell, Laboratory, Progress, State, Store, StoreError, conduct, report};
+use dally_campaign::{Cell, Laboratory, Progress, Ran, State, Store, StoreError, conduct, report};
 use dally_core::report::Batch;
-use dally_core::{Bug, Env, Program, Report, Status, Stop, System, Tag, WorkerId};
-use dally_search::{Options, StrategyKind};
+use dally_core::{Bug, Env, Finding, Program, Report, Status, Stop, System, Tag, WorkerId};
+use dally_search::{InTurn, Options, StrategyKind, run_in_turn, shrunk};
 
 /// Chooses eight times one of four values; three threes in a row are a bug where it is planted.
 struct Dice {
@@ -82,29 +82,45 @@ fn options(cell: &Cell, shrink: bool, stop: &Arc<AtomicBool>) -> Options {
     }
 }
 
-fn ran(planted: bool, cell: &Cell, batch: Batch, shrink: bool, stop: &Arc<AtomicBool>) -> Report {
-    let program = Arc::new(Dice { planted });
-    dally_search::run_batch(program, batch, options(cell, shrink, stop), Arc::new(())).unwrap()
+fn ran(
+    planted: bool,
+    cell: &Cell,
+    batch: Batch,
+    learned: Option<&[u8]>,
+    stop: &Arc<AtomicBool>,
+) -> InTurn {
+    let (program, options) = (Arc::new(Dice { planted }), options(cell, false, stop));
+    run_in_turn(program, batch, learned, options, Arc::new(())).unwrap()
 }
 
 impl Laboratory for Bench {
-    fn run(&mut self, cell: &Cell, batch: Batch, shrink: bool) -> Result<Report, String> {
-        if !shrink {
-            match self.batches {
-                0 => self.stop.store(true, Ordering::Relaxed),
-                _ => self.batches -= 1,
-            }
+    fn run(&mut self, cell: &Cell, batch: Batch, learned: Option<Vec<u8>>) -> Result<Ran, String> {
+        match self.batches {
+            0 => self.stop.store(true, Ordering::Relaxed),
+            _ => self.batches -= 1,
         }
         let count = batch.count.min(300);
-        Ok(ran(self.planted, cell, Batch { count, ..batch }, shrink, &self.stop))
+        let batch = Batch { count, ..batch };
+        let InTurn { report, learned } =
+            ran(self.planted, cell, batch, learned.as_deref(), &self.stop);
+        Ok(Ran { report, learned })
+    }
+
+    fn shrink(&mut self, cell: &Cell, finding: &Finding) -> Option<Finding> {
+        let program = Arc::new(Dice { planted: self.planted });
+        Some(shrunk(program, finding, options(cell, true, &Arc::default()), Arc::new(())))
     }
 
     fn watch(&mut self, _: &Progress<'_>) {}
 }
 
 fn cells() -> Vec<Cell> {
-    let cell = |strategy: &str| Cell { program: "dice".into(), strategy: strategy.into(), seed: 7 };
-    vec![cell("random"), cell("pos")]
+    ["random", "pos"].map(|strategy| cell(strategy, 1)).into()
+}
+
+/// The cell of a version of the program.
+fn cell(strategy: &str, version: u64) -> Cell {
+    Cell { program: "dice".into(), strategy: strategy.into(), seed: 7, version }
 }
 
 /// A directory that is gone when the test is over.
@@ -127,11 +143,22 @@ impl Drop for Scratch {
 
 /// A run of so many batches at this revision.
 fn go_on(directory: &Path, planted: bool, batches: usize, revision: &str) -> Store {
+    go_on_with(&cells(), directory, planted, batches, revision)
+}
+
+/// The same with these cells.
+fn go_on_with(
+    cells: &[Cell],
+    directory: &Path,
+    planted: bool,
+    batches: usize,
+    revision: &str,
+) -> Store {
     let mut store = Store::open(directory).unwrap();
     let run = store.begin(revision, "test").unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let mut bench = Bench { planted, batches, stop: stop.clone() };
-    conduct(&mut store, run, &cells(), None, &mut bench, &stop).unwrap();
+    conduct(&mut store, run, cells, None, &mut bench, &stop).unwrap();
     store
 }
 
@@ -147,8 +174,8 @@ fn a_campaign_that_is_stopped_again_and_again_says_what_one_run_of_the_same_sche
         let kept = figures.report.unwrap();
         let count = kept.part.as_ref().unwrap().batch.count;
         assert_eq!(kept.schedules, count);
-        let once =
-            ran(true, &figures.cell, Batch { first: 0, count, seed: 7 }, false, &Arc::default());
+        let batch = Batch { first: 0, count, seed: 7 };
+        let once = ran(true, &figures.cell, batch, None, &Arc::default()).report;
         let light = |mut report: Report| {
             // Traces are in files, and how often a note is told depends on the batches.
             report.findings.iter_mut().for_each(|finding| finding.trace = Default::default());
@@ -158,6 +185,60 @@ fn a_campaign_that_is_stopped_again_and_again_says_what_one_run_of_the_same_sche
         batches += store.batches(figures.id).unwrap().len();
     }
     assert_eq!((batches, store.runs().unwrap()), (18, 6));
+}
+
+#[test]
+fn a_strategy_that_learns_is_taken_up_again_by_the_next_run_where_it_was() {
+    let cells = ["ql", "pct:2", "portfolio"].map(|strategy| cell(strategy, 1));
+    let (stopped, once) = (Scratch::new("learns-stopped"), Scratch::new("learns-once"));
+    for batches in [4, 1, 0, 3] {
+        go_on_with(&cells, &stopped.0, true, batches, "");
+    }
+    // Which cell comes next goes by the time that batches take, so each is followed to where the other is.
+    let (mut one, store) = (Store::open(&once.0).unwrap(), Store::look(&stopped.0).unwrap());
+    let run = one.begin("", "").unwrap();
+    let fresh = one.cells_of(run, &cells).unwrap();
+    for (figures, mut fresh) in store.cells().unwrap().into_iter().zip(fresh) {
+        let mut learned = None;
+        for batch in store.batches(figures.id).unwrap() {
+            let first = fresh.report.as_ref().map_or(0, |report| report.schedules);
+            let batch = Batch { first, count: batch.schedules - first, seed: 7 };
+            let ran = ran(true, &figures.cell, batch, learned.as_deref(), &Arc::default());
+            learned.clone_from(&ran.learned);
+            let InTurn { report, learned } = ran;
+            one.keep(run, &mut fresh, Ran { report, learned }, &[]).unwrap();
+        }
+        assert!(learned.is_some() && learned == store.learned(figures.id).unwrap());
+        let [kept, fresh] = [figures.report, fresh.report].map(|report| {
+            let mut report = report.unwrap().without_times();
+            report.findings.iter_mut().for_each(|finding| finding.trace = Default::default());
+            report
+        });
+        assert_eq!(kept, fresh, "{:?}", figures.cell);
+    }
+}
+
+#[test]
+fn another_version_of_a_program_has_cells_of_its_own_and_the_older_ones_are_shown_as_such() {
+    let scratch = Scratch::new("versions");
+    let schedules = |store: &Store| -> Vec<(u64, bool, u64)> {
+        let cells = store.cells().unwrap();
+        let of = |cell: &dally_campaign::CellFigures| {
+            (cell.cell.version, cell.is_old, cell.account.schedules)
+        };
+        cells.iter().map(of).collect()
+    };
+    let first = schedules(&go_on_with(&[cell("random", 1)], &scratch.0, true, 3, "aaa"));
+    assert_eq!(first.iter().map(|cell| (cell.0, cell.1)).collect::<Vec<_>>(), [(1, false)]);
+    let second = schedules(&go_on_with(&[cell("random", 2)], &scratch.0, false, 2, "bbb"));
+    assert_eq!(second[0], (1, true, first[0].2), "nothing is added to the older version");
+    assert_eq!((second[1].0, second[1].1, second[1].2 > 0), (2, false, true));
+    let store = Store::look(&scratch.0).unwrap();
+    assert!(report::text(&store).unwrap().contains("dice (an older version)  random"));
+    drop(store);
+    // Back at the first version, its schedules go on where they ended.
+    let third = schedules(&go_on_with(&[cell("random", 1)], &scratch.0, true, 1, "ccc"));
+    assert!(!third[0].1 && third[0].2 > first[0].2 && third[1] == (2, true, second[1].2));
 }
 
 #[test]
@@ -246,8 +327,11 @@ fn what_is_no_whole_database_of_a_campaign_that_is_known_is_refused_and_left_as_
     };
     // The version is at 60, the application at 68, as SQLite's file format says.
     let mut newer = good.clone();
-    newer[63] = 2;
+    newer[63] = 3;
     try_with(newer);
+    let mut older = good.clone();
+    older[63] = 1;
+    try_with(older);
     let mut other = good.clone();
     other[68] ^= 1;
     try_with(other);
@@ -266,6 +350,39 @@ fn what_is_no_whole_database_of_a_campaign_that_is_known_is_refused_and_left_as_
     insta::assert_snapshot!("refused", texts.join("\n"));
     std::fs::write(&path, good).unwrap();
     assert_eq!(Store::open(&scratch.0).unwrap().findings().unwrap().len(), 1);
+}
+
+#[test]
+fn a_campaign_that_was_killed_before_anything_was_in_it_begins_again() {
+    let scratch = Scratch::new("unborn");
+    let unborn = rusqlite::Connection::open(scratch.0.join("campaign.sqlite")).unwrap();
+    unborn.pragma_update(None, "journal_mode", "WAL").unwrap();
+    drop(unborn);
+    assert!(std::fs::metadata(scratch.0.join("campaign.sqlite")).unwrap().len() > 0);
+    assert!(
+        refused(Store::look(&scratch.0), &scratch).starts_with("there is no campaign in `DIR`")
+    );
+    assert_eq!(go_on(&scratch.0, true, 2, "").runs().unwrap(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_directory_that_is_not_writable_is_told_and_nothing_is_lost() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let scratch = Scratch::new("readonly");
+    drop(go_on(&scratch.0, true, 2, ""));
+    let set = |mode| {
+        std::fs::set_permissions(&scratch.0, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set(0o500);
+    let opened = Store::open(&scratch.0.join("inner"));
+    set(0o700);
+    // Whoever may do everything may write there too.
+    if opened.is_err() {
+        let why = refused(opened, &scratch);
+        assert!(why.ends_with("\n  name a directory that can be written to: --dir DIR"), "{why}");
+    }
+    assert_eq!(Store::look(&scratch.0).unwrap().runs().unwrap(), 1);
 }
 
 #[test]

@@ -1,13 +1,19 @@
 //! The command line.
 
+mod compare;
+mod finding;
+mod p;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use dally::search::StrategyKind;
 use dally::settings::{OutputFormat, parse_bytes, parse_time};
 
+pub use self::compare::CompareArgs;
+pub use self::finding::{Export, ExportArgs, FindingArgs, PageArgs};
+pub use self::p::{NewForeignArgs, OfP, PArgs, PCommand};
 use crate::flags::{All, OfReplays};
 
 /// Finds the bugs of asynchronous systems by controlling who runs next.
@@ -117,112 +123,6 @@ impl CheckArgs {
     }
 }
 
-/// Arguments of `dally check` that only P projects know.
-#[derive(Args, Debug, Default)]
-#[command(next_help_heading = "Of a P project")]
-pub struct PArgs {
-    /// Check the test of this name, or all tests whose names begin so; can be given several times.
-    /// Without it all tests are checked.
-    #[arg(short, long = "test", value_name = "TEST")]
-    pub tests: Vec<String>,
-
-    /// List the tests and check nothing.
-    #[arg(long)]
-    pub list_tests: bool,
-
-    /// Search all states of each test: `--search map` where a spec has hot states, `--search ses`
-    /// elsewhere.
-    #[arg(long, conflicts_with = "search")]
-    pub exhaustive: bool,
-
-    /// Run handlers without scheduling points at their sends: far fewer schedules. Says so where
-    /// bugs can be missed by it.
-    #[arg(long)]
-    pub atomic_handlers: bool,
-
-    /// A file of stubs in P: it gives bodies to foreign functions (`fun f(): int { return
-    /// choose(3); }`, those of a machine inside `machine M { ... }`) and says what foreign types are
-    /// (`type T = int;`). Can be given several times.
-    #[arg(long, value_name = "FILE")]
-    pub foreign: Vec<PathBuf>,
-
-    /// Let foreign functions without a body return any value of a small type, by choice, and the
-    /// default of others.
-    #[arg(long)]
-    pub stub_foreign: bool,
-
-    /// Show all steps of the first finding, or of one execution that passes, with what it prints.
-    #[arg(short, long)]
-    pub verbose: bool,
-
-    /// Write what `p check` writes into this directory: the trace of each finding, or of one execution
-    /// that passes, as `TEST.trace.json`, and `TEST.coverage.txt`.
-    #[arg(long, value_name = "DIR")]
-    pub p_files: Option<PathBuf>,
-
-    /// Write a state diagram of each machine into this directory, with what was covered:
-    /// `TEST.MACHINE.svg`.
-    #[arg(long, value_name = "DIR")]
-    pub diagrams: Option<PathBuf>,
-
-    /// Run this schedule again, a file or a token, on the project as it is now.
-    #[arg(long, value_name = "SCHEDULE")]
-    pub replay: Option<OsString>,
-}
-
-/// `dally p`
-#[derive(Args, Debug)]
-#[command(disable_help_subcommand = true)]
-pub struct PCommand {
-    #[command(subcommand)]
-    pub command: OfP,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum OfP {
-    /// List the options of `p check` and what Dally calls them.
-    Help,
-    /// Print a TextMate grammar of P, which editors colour sources by.
-    Grammar,
-    /// Write a Rust crate for the foreign functions of a project, with their signatures and a test for
-    /// each test of the project.
-    NewForeign(NewForeignArgs),
-}
-
-#[derive(Args, Debug)]
-pub struct NewForeignArgs {
-    /// The project: a `.p` file, a folder or a `.pproj` file.
-    #[arg(value_name = "PATH")]
-    pub project: PathBuf,
-
-    /// Where to write the crate.
-    #[arg(long, value_name = "DIR", default_value = "foreign")]
-    pub out: PathBuf,
-
-    /// Depend on the sources of Dally in this directory instead of a published version.
-    #[arg(long, value_name = "DIR")]
-    pub dally: Option<PathBuf>,
-}
-
-impl PArgs {
-    /// The first of them that was given.
-    pub fn given(&self) -> Option<&'static str> {
-        let given = [
-            ("--test", !self.tests.is_empty()),
-            ("--list-tests", self.list_tests),
-            ("--exhaustive", self.exhaustive),
-            ("--atomic-handlers", self.atomic_handlers),
-            ("--foreign", !self.foreign.is_empty()),
-            ("--stub-foreign", self.stub_foreign),
-            ("--verbose", self.verbose),
-            ("--p-files", self.p_files.is_some()),
-            ("--diagrams", self.diagrams.is_some()),
-            ("--replay", self.replay.is_some()),
-        ];
-        given.into_iter().find_map(|(name, given)| given.then_some(name))
-    }
-}
-
 const CHECK_EXAMPLES: &str = "\
 Examples:
   dally check Model.pproj
@@ -268,15 +168,29 @@ pub struct CampaignAt {
 #[command(after_help = CAMPAIGN_EXAMPLES)]
 pub struct CampaignArgs {
     /// A plan, a TOML file; or programs: protocols (PROTOCOL:BUG with a planted bug), P projects, programs in
-    /// MPIL.
-    #[arg(required = true, value_name = "PLAN|PROGRAM")]
+    /// MPIL. With `--tests` parts of names of tests.
+    #[arg(required_unless_present = "tests", value_name = "PLAN|PROGRAM")]
     pub subjects: Vec<String>,
+
+    /// The programs are the tests of this workspace, `#[dally::test]`, each in a process of its own; if names are
+    /// given, those that have one of them in theirs.
+    #[arg(long)]
+    pub tests: bool,
 
     #[command(flatten)]
     pub at: CampaignAt,
 
-    /// The strategies, separated by commas, instead of those of the plan. Only those can be taken whose
-    /// schedules do not depend on those before.
+    /// Serve a page that shows how far the campaign is, on the loopback address, to whoever knows the token in
+    /// its URL.
+    #[arg(long)]
+    pub serve: bool,
+
+    /// The port of that page; by default one that is free.
+    #[arg(long, value_name = "N", requires = "serve")]
+    pub port: Option<u16>,
+
+    /// The strategies, separated by commas, instead of those of the plan. Those that learn go on from what they
+    /// have learnt, also in later runs.
     #[arg(long, value_delimiter = ',', value_name = "A,B,C")]
     pub strategies: Vec<String>,
 
@@ -322,6 +236,7 @@ Examples:
   dally campaign run night.toml --time 8h
   dally campaign run raft-v1:duplicate-votes paxos --strategies random,pos --time 10m
   dally campaign run Model.pproj --dir model-campaign --time 1h
+  dally campaign run --tests --strategies ql,pos --time 8h --serve
   dally campaign report
 
 The same command goes on where a run ended, was interrupted or was killed. When it begins, the findings that
@@ -427,59 +342,6 @@ pub struct ReplayArgs {
     pub settings: OfReplays,
 }
 
-/// Which finding to show.
-#[derive(Args, Debug)]
-pub struct FindingArgs {
-    /// A finding: the JSON trace or the schedule that `dally check` or a test wrote, or a token. A
-    /// schedule without a trace beside it is run again first.
-    #[arg(value_name = "FILE")]
-    pub finding: OsString,
-
-    /// The P project of the schedule, if it is not where the schedule says.
-    #[arg(long, value_name = "PATH")]
-    pub project: Vec<PathBuf>,
-}
-
-#[derive(Args, Debug)]
-pub struct PageArgs {
-    #[command(flatten)]
-    pub of: FindingArgs,
-
-    /// Where to write the page, by default beside the file, and `finding.html` for a token.
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = EXPORT_EXAMPLES)]
-pub struct ExportArgs {
-    #[command(flatten)]
-    pub of: FindingArgs,
-
-    /// What to write, to standard output.
-    #[arg(long = "as", value_enum, value_name = "FORMAT")]
-    pub format: Export,
-}
-
-/// A format of another viewer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Export {
-    /// A log with vector clocks, for ShiViz.
-    Shiviz,
-    /// A Chrome trace, for chrome://tracing and Perfetto.
-    Chrome,
-    /// A sequence diagram, for documents that show Mermaid.
-    Mermaid,
-    /// P's own trace, for Peasy: of a test of a P project.
-    P,
-}
-
-const EXPORT_EXAMPLES: &str = "\
-Examples:
-  dally export .dally/raft-v1-duplicate-votes-beb56cce.schedule --as mermaid > raft.mmd
-  dally export target/dally/pool.drains-5f0c9a12.json --as shiviz > pool.log
-  dally export .dally/tcSilentOnTimeout-5f0c9a12.schedule --as p > trace.json";
-
 #[derive(Debug, Subcommand)]
 pub enum RegressionsCommand {
     /// List them, with their tests and bugs.
@@ -494,61 +356,3 @@ pub struct PruneArgs {
     #[arg(long)]
     pub passing: bool,
 }
-
-#[derive(Args, Debug)]
-#[command(after_help = COMPARE_NOTES)]
-pub struct CompareArgs {
-    /// What to compare on: PROTOCOL with each of its planted bugs in turn, PROTOCOL:BUG, or
-    /// PROTOCOL:correct.
-    #[arg(required = true, value_name = "NAME")]
-    pub names: Vec<String>,
-
-    /// The strategies, as `dally check --strategy` takes them, separated by commas.
-    #[arg(long, required = true, value_delimiter = ',', value_name = "A,B,C")]
-    pub strategies: Vec<StrategyKind>,
-
-    /// How many runs each strategy makes of each program.
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..), value_name = "N")]
-    pub runs: u64,
-
-    /// How many schedules a run may have.
-    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..), value_name = "N")]
-    pub schedules: u64,
-
-    /// How long a run may take, such as 500ms or 30s. What is found then depends on the machine.
-    #[arg(long, value_parser = parse_time, value_name = "TIME")]
-    pub time: Option<Duration>,
-
-    /// Where all random choices start from.
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub seed: u64,
-
-    /// How many runs go on at the same time; by default as many as there are processors.
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=256), value_name = "N")]
-    pub threads: Option<u64>,
-
-    /// Afterwards, run this many schedules of each pair with every state observed, for the charts
-    /// of coverage and of actions; 0 for none.
-    #[arg(long, default_value_t = 1_000, value_name = "N")]
-    pub coverage: u64,
-
-    /// Where to write, and where a comparison that was interrupted goes on.
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
-}
-
-const COMPARE_NOTES: &str = "\
-Every strategy makes as many independent runs of every program, each up to its first bug. Seeds
-derive from names and numbers of runs: only times depend on threads or on what else is compared.
-
-Examples:
-  dally compare paxos --strategies random,pct:3,pct:30 --out cmp
-  dally compare raft-v1 chord messaging:0101010101 --strategies random,pct --runs 100 --out cmp
-  dally compare calculator --strategies random,pct --runs 1 --schedules 1000 --out cmp
-
-What is written into the directory:
-  trials.csv    one line for each run; the same command goes on where this ends
-  times.csv     the seconds of each run, which are not reproducible
-  table.txt     what the runs come to: found/runs with Wilson's 95% interval, medians, means
-  coverage.csv, actions.csv    what was seen and done as schedules went by
-  survival-*.svg, coverage-*.svg, actions-*.svg    the charts of all that";

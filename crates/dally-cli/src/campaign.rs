@@ -1,34 +1,32 @@
-//! `dally campaign`: programs for a campaign, the revision of the source, and what is printed.
+//! `dally campaign`: what is to be run, the revision of the source, and what is printed.
 
-use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::io::IsTerminal as _;
+mod laboratory;
+mod live;
+mod programs;
+mod tests;
+
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dally::checking::{AnyProgram, Checking, ROUNDS, read_schedule};
+use dally::checking::read_schedule;
 use dally::contract::Schedule;
 use dally::contract::draft::Draft;
-use dally::contract::words::{count, grouped, visible};
+use dally::contract::words::{count, visible};
 use dally::report::tell;
-use dally::search::{Batch, Mode, Options, Report, StrategyKind};
-use dally::settings::{Settings, parse_bytes, parse_time};
+use dally::settings::{parse_bytes, parse_time};
 use dally_campaign::{
-    Cell, Conducted, KnownFinding, Laboratory, Plan, PlannedProgram, Progress, State, Store,
-    conduct, report,
+    Conducted, KnownFinding, Plan, PlannedProgram, State, Store, conduct, report,
 };
 
-use crate::args::{
-    CampaignArgs, CampaignReplayArgs, CampaignReportArgs, Format, OfCampaigns, PArgs,
-};
-use crate::check::BUG_SETTING;
+use self::laboratory::Workshop;
+use self::programs::Programs;
+use crate::args::{CampaignArgs, CampaignReplayArgs, CampaignReportArgs, Format, OfCampaigns};
 use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
-use crate::list::look_up;
 use crate::replay::{self, Recorded};
-use crate::{BAD_INPUT, BUG, CLEAN, INTERRUPTED, mpil, p, print};
+use crate::{BAD_INPUT, BUG, CLEAN, INTERRUPTED, cargo, print};
 
 /// Does what the command says; answers the exit code.
 pub fn campaign(command: &OfCampaigns) -> Result<u8, CliError> {
@@ -60,7 +58,6 @@ fn written(arguments: &CampaignReportArgs) -> Result<u8, CliError> {
 
 fn run(arguments: &CampaignArgs) -> Result<u8, CliError> {
     let plan = plan(arguments)?;
-    let Some(programs) = programs(&plan)? else { return Ok(BAD_INPUT) };
     let in_plan = |name, value: &str, why: &dyn std::fmt::Display| CliError::InPlan {
         name,
         value: value.to_owned(),
@@ -77,41 +74,59 @@ fn run(arguments: &CampaignArgs) -> Result<u8, CliError> {
     let threads = arguments.threads.map(|threads| threads as usize).or(plan.cores);
     let threads =
         threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
-    let mut cells = Vec::new();
-    for program in &plan.programs {
-        for strategy in plan.strategies_of(program) {
-            let cell = Cell { program: program.label(), strategy, seed: plan.seed };
-            check_cell(&programs, &cell)?;
-            cells.push(cell);
-        }
-    }
     let stop = stop_on_interrupt()?;
+    let programs = match arguments.tests {
+        true => Some(Programs::of_tests(&plan, &arguments.subjects)?),
+        false => Programs::of_plan(&plan, &stop)?,
+    };
+    let Some(mut programs) = programs else { return Ok(BAD_INPUT) };
+    let cells = programs.cells(plan.seed);
+    cells.iter().try_for_each(|cell| programs.check(cell))?;
     let mut store = Store::open(&arguments.at.dir)?;
-    let run = store.begin(&revision(), &arguments.subjects.join(" "))?;
-    look_again(&mut store, run, &programs, &stop)?;
-    let live = std::io::stderr().is_terminal();
-    let mut bench = Bench { programs, threads, memory, stop: Arc::clone(&stop), live };
-    let done = conduct(&mut store, run, &cells, time, &mut bench, &stop)?;
-    if live {
-        tell::err("\n");
-    }
-    let Conducted { schedules, spent, new_findings, .. } = done;
-    let seconds = spent.as_secs_f64();
-    print(&format!(
-        "this run: {} in {seconds:.1} s, {}\n",
-        count(schedules, "schedule"),
-        count(new_findings as u64, "new finding")
-    ));
+    let said = arguments.tests.then_some("--tests").into_iter();
+    let said: Vec<&str> = said.chain(arguments.subjects.iter().map(String::as_str)).collect();
+    let run = store.begin(&revision(), &said.join(" "))?;
+    look_again(&mut store, run, &mut programs, &stop)?;
+    let page = match arguments.serve {
+        true => Some(live::serve(&arguments.at.dir, arguments.port)?),
+        false => None,
+    };
+    let mut workshop = Workshop::new(programs, threads, memory, Arc::clone(&stop), page);
+    let done = conduct(&mut store, run, &cells, time, &mut workshop, &stop)?;
+    workshop.end_line();
+    print(&this_run(&done));
     print(&report::text(&store)?);
     let open = store.findings()?.iter().any(|finding| finding.state == State::Open);
-    Ok(match (bench.interrupted(), open) {
+    Ok(match (workshop.is_interrupted(), open) {
         (true, _) => INTERRUPTED,
         (false, true) => BUG,
         (false, false) => CLEAN,
     })
 }
 
+/// What this run has done, how much of its time went into keeping it, and what could not be run.
+fn this_run(done: &Conducted) -> String {
+    let [spent, keeping] = [done.spent, done.keeping].map(|time| time.as_secs_f64());
+    let share = if spent > 0.0 { 100.0 * keeping / (spent + keeping) } else { 0.0 };
+    let mut out = format!(
+        "this run: {} in {spent:.1} s, {}; {share:.1}% of the time went into keeping them\n",
+        count(done.schedules, "schedule"),
+        count(done.new_findings as u64, "new finding")
+    );
+    for figures in &done.cells {
+        if let Some(why) = &figures.finished {
+            let (program, strategy) = (&figures.cell.program, &figures.cell.strategy);
+            out += &format!("{program} under {strategy} is not gone on with: {}\n", visible(why));
+        }
+    }
+    out
+}
+
 fn plan(arguments: &CampaignArgs) -> Result<Plan, CliError> {
+    if arguments.tests {
+        let (strategies, seed) = (arguments.strategies.clone(), arguments.seed.unwrap_or(0));
+        return Ok(Plan { strategies, seed, ..Plan::default() });
+    }
     let of_plan =
         |subject: &str| Path::new(subject).extension().is_some_and(|ending| ending == "toml");
     let mut plan = match &arguments.subjects[..] {
@@ -135,142 +150,6 @@ fn plan(arguments: &CampaignArgs) -> Result<Plan, CliError> {
     Ok(plan)
 }
 
-/// A program of a campaign.
-struct Planned {
-    program: Arc<dyn AnyProgram>,
-    heading: Schedule,
-    max_steps: usize,
-}
-
-type Programs = BTreeMap<String, Planned>;
-
-/// The programs of a plan by their labels; `None` if one does not compile, which was told.
-fn programs(plan: &Plan) -> Result<Option<Programs>, CliError> {
-    let mut programs = BTreeMap::new();
-    for planned in &plan.programs {
-        let subject = OsStr::new(&planned.name);
-        let mut max_steps = Settings::default().max_steps;
-        let heading = if mpil::is_program(subject) {
-            mpil::heading(subject, &[])?
-        } else if p::path(subject).is_some() {
-            let asked =
-                PArgs { tests: planned.test.clone().into_iter().collect(), ..PArgs::default() };
-            let Some(heading) = p::heading(&p::paths(&[subject.to_owned()])?, &asked)? else {
-                return Ok(None);
-            };
-            heading
-        } else {
-            let (protocol, bug) = look_up(&planned.name, planned.bug.as_deref())?;
-            max_steps = protocol.max_steps;
-            let settings = bug.map(|bug| (BUG_SETTING.to_owned(), bug.to_owned()));
-            let settings = settings.into_iter().collect();
-            Schedule { program: protocol.name.to_owned(), settings, ..Schedule::default() }
-        };
-        let found = replay::program(&heading, &[], Path::new(""), Format::Text)?;
-        let Some(Recorded { program, .. }) = found else { return Ok(None) };
-        let max_steps = planned.max_steps.unwrap_or(max_steps);
-        programs.insert(planned.label(), Planned { program, heading, max_steps });
-    }
-    Ok(Some(programs))
-}
-
-/// Refuses a strategy that there is not, or of which no batch can be run alone.
-fn check_cell(programs: &Programs, cell: &Cell) -> Result<(), CliError> {
-    let not = |why: String| CliError::NotInCampaign {
-        program: cell.program.clone(),
-        strategy: cell.strategy.clone(),
-        why,
-    };
-    let kind: StrategyKind = cell.strategy.parse().map_err(|why| not(format!("{why}")))?;
-    let Some(planned) = programs.get(&cell.program) else { return Ok(()) };
-    // A batch without schedules asks nothing of the program.
-    let options = options(planned, kind, cell, 1);
-    let batch = Batch { first: 0, count: 0, seed: cell.seed };
-    let ran = Arc::clone(&planned.program).run_batch(batch, options, Arc::new(()));
-    ran.map(|_| ()).map_err(|why| not(why.to_string()))
-}
-
-fn options(planned: &Planned, strategy: StrategyKind, cell: &Cell, threads: usize) -> Options {
-    let settings = Settings {
-        strategy,
-        seed: cell.seed,
-        max_steps: planned.max_steps,
-        threads,
-        keep_going: true,
-        ..Settings::default()
-    };
-    Checking {
-        replay_settings: planned.heading.settings.clone(),
-        ..Checking::new(planned.heading.program.clone(), settings)
-    }
-    .options()
-}
-
-/// Runs the batches of a campaign.
-struct Bench {
-    programs: Programs,
-    threads: usize,
-    memory: Option<u64>,
-    stop: Arc<AtomicBool>,
-    /// Whether somebody watches.
-    live: bool,
-}
-
-impl Bench {
-    /// Whether it was stopped, and not by its own bound of memory.
-    fn interrupted(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) && !self.is_full()
-    }
-
-    fn is_full(&self) -> bool {
-        self.memory.is_some_and(|most| resident().is_some_and(|bytes| bytes > most))
-    }
-}
-
-impl Laboratory for Bench {
-    fn run(&mut self, cell: &Cell, batch: Batch, shrink: bool) -> Result<Report, String> {
-        let planned = self.programs.get(&cell.program).ok_or("the program is not in the plan")?;
-        let kind: StrategyKind = cell.strategy.parse().map_err(|why| format!("{why}"))?;
-        let options = Options {
-            keep_going: !shrink,
-            shrink,
-            stop: Arc::clone(&self.stop),
-            ..options(planned, kind, cell, self.threads)
-        };
-        let program = Arc::clone(&planned.program);
-        program.run_batch(batch, options, Arc::new(())).map_err(|why| why.to_string())
-    }
-
-    fn watch(&mut self, progress: &Progress<'_>) {
-        if self.is_full() {
-            tell::err("\nthe process has as much memory as it may: the run ends here\n");
-            self.stop.store(true, Ordering::Relaxed);
-        }
-        if self.live {
-            let Progress { cells, next, spent, new_findings } = progress;
-            let schedules: u64 = cells.iter().map(|cell| cell.account.schedules).sum();
-            let cell = &cells[*next].cell;
-            let line = format!(
-                "{:.0} s, {} schedules, {}; {} under {}",
-                spent.as_secs_f64(),
-                grouped(schedules),
-                count(*new_findings as u64, "new finding"),
-                cell.program,
-                cell.strategy
-            );
-            tell::err(&format!("\r{:<78}", visible(&line).chars().take(78).collect::<String>()));
-        }
-    }
-}
-
-/// The bytes that this process has in memory, where the system tells.
-fn resident() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes * 1024)
-}
-
 /// The revision of the source that the present directory is of, empty if it is no git checkout; marked where
 /// there are changes that are not committed.
 fn revision() -> String {
@@ -289,42 +168,38 @@ fn revision() -> String {
 fn look_again(
     store: &mut Store,
     run: i64,
-    programs: &Programs,
+    programs: &mut Programs,
     stop: &AtomicBool,
 ) -> Result<(), CliError> {
     for finding in store.findings()? {
-        let Some(planned) = programs.get(&finding.program) else { continue };
+        if !programs.has(&finding.program) {
+            continue;
+        }
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        let program = Arc::clone(&planned.program);
-        if let Some(shows) = shows(program, &finding)? {
-            store.replayed(run, &finding, shows)?;
+        let Some(schedule) = schedule_of(&finding) else { continue };
+        match programs.shows(&finding.program, &schedule) {
+            Ok(shows) => store.replayed(run, &finding, shows)?,
+            Err(why) => {
+                let (program, cause) = (&finding.program, &finding.cause);
+                tell::err(&format!("note: {program} {cause} is not looked for: {why}\n"));
+            }
         }
     }
     Ok(())
 }
 
-/// Whether a finding still shows, if its schedule still fits; `None` if there is no schedule any more.
-fn shows(
-    program: Arc<dyn AnyProgram>,
-    finding: &KnownFinding,
-) -> Result<Option<Option<bool>>, CliError> {
-    let Ok(schedule) = read_schedule(&finding.schedule) else {
+/// The schedule of a finding; `None` if there is none any more, which is told.
+fn schedule_of(finding: &KnownFinding) -> Option<Schedule> {
+    let schedule = read_schedule(&finding.schedule).ok();
+    if schedule.is_none() {
         let path = finding.schedule.display();
         tell::err(&format!(
             "note: the schedule {path} cannot be read, so its bug is not looked for\n"
         ));
-        return Ok(None);
-    };
-    let replayed = program.replay(&schedule, Mode::Exact, ROUNDS, Options::default().step_time);
-    let same = replayed.bug.as_ref().is_some_and(|bug| bug.cause().to_string() == finding.cause);
-    let followed = replayed.schedule.choices == schedule.choices;
-    Ok(Some(match (same, followed) {
-        (true, _) => Some(true),
-        (false, true) => Some(false),
-        (false, false) => None,
-    }))
+    }
+    schedule
 }
 
 fn replayed(arguments: &CampaignReplayArgs) -> Result<u8, CliError> {
@@ -342,10 +217,18 @@ fn replayed(arguments: &CampaignReplayArgs) -> Result<u8, CliError> {
     let run = store.begin(&revision(), "replay")?;
     let mut open = false;
     for finding in known.iter().filter(is_asked) {
-        let schedule = read_schedule(&finding.schedule)?;
-        let found = replay::program(&schedule, &[], &finding.schedule, Format::Text)?;
-        let Some(Recorded { program, .. }) = found else { return Ok(BAD_INPUT) };
-        let Some(shows) = shows(program, finding)? else { continue };
+        let Some(schedule) = schedule_of(finding) else { continue };
+        let shows = if cargo::is_of_test(&schedule) {
+            match cargo::replay(&schedule, finding.schedule.as_os_str(), false)? {
+                BUG => Some(true),
+                CLEAN => Some(false),
+                _ => None,
+            }
+        } else {
+            let found = replay::program(&schedule, &[], &finding.schedule, Format::Text)?;
+            let Some(Recorded { program, .. }) = found else { return Ok(BAD_INPUT) };
+            programs::bench(program, &schedule, &Arc::default()).shows(&schedule)
+        };
         store.replayed(run, finding, shows)?;
         open |= shows == Some(true);
         let what = match shows {

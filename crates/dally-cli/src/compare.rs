@@ -6,7 +6,7 @@ use std::time::Duration;
 use dally::contract::words::{grouped, visible};
 use dally::report::tell;
 use dally_compare::{
-    Case, Compared, Contestant, Plan, TIMES, TRIALS, charts, curves, summarise, table,
+    Case, Compared, Plan, TIMES, TRIALS, charts, curves, summarise, table,
 };
 
 use crate::args::CompareArgs;
@@ -70,8 +70,7 @@ fn plan(arguments: &CompareArgs) -> Result<Plan, CliError> {
     for name in &arguments.names {
         cases.extend(named(name)?);
     }
-    let contestants: Vec<Contestant> =
-        arguments.strategies.iter().cloned().map(Contestant::from).collect();
+    let contestants = arguments.strategies.clone();
     once("program", cases.iter().map(Case::to_string))?;
     once("strategy", contestants.iter().map(|contestant| contestant.name.clone()))?;
     let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);

@@ -131,6 +131,11 @@ pub enum CliError {
         "no finding of the campaign has a cause that begins with `{cause}`\n  `dally campaign findings` lists them"
     )]
     NoCause { cause: String },
+    #[error(
+        "no test of this workspace is one of Dally, `#[dally::test]`, and has such a name{}",
+        if *.built { "" } else { ", or cargo could not build it" }
+    )]
+    NoTestsToRun { built: bool },
     #[error("no page can be served on 127.0.0.1:{port}: {why}")]
     NotServed { port: u16, why: String },
     #[error("the terminal cannot be read or written: {0}")]

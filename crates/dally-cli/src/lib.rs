@@ -18,6 +18,8 @@ mod page;
 mod progress;
 mod regressions;
 mod replay;
+mod server;
+mod test_process;
 mod tokio;
 
 use std::ffi::OsString;

@@ -107,6 +107,23 @@ pub fn check(arguments: &CheckArgs, paths: &[PathBuf]) -> Result<u8, CliError> {
     }
 }
 
+/// The settings that suit tests of P projects.
+pub fn suits() -> Settings {
+    Settings {
+        fairness: Fairness::Strong,
+        step_bound: Some(STEP_BOUND),
+        confirm_temperature: Some(CONFIRM_TEMPERATURE),
+        ..Settings::default()
+    }
+}
+
+/// The same settings, with how long fair schedules may be if they do not say it.
+pub fn with_fair_steps(mut settings: Settings) -> Settings {
+    let longest = settings.max_steps.saturating_mul(FAIR_STEPS);
+    settings.max_fair_steps.get_or_insert(longest);
+    settings
+}
+
 /// What schedules of the one test that is asked for are headed by; `None` if the project has errors, which
 /// have been printed.
 pub fn heading(paths: &[PathBuf], asked: &PArgs) -> Result<Option<Schedule>, CliError> {
@@ -208,15 +225,7 @@ fn run(
         }
         let test = &project.program.tests[number];
         let search = arguments.p.exhaustive.then(|| exhaustive(&project.program, test));
-        let suits = Settings {
-            fairness: Fairness::Strong,
-            step_bound: Some(STEP_BOUND),
-            confirm_temperature: Some(CONFIRM_TEMPERATURE),
-            ..Settings::default()
-        };
-        let mut settings = settings(arguments, search, suits)?;
-        let longest = settings.max_steps.saturating_mul(FAIR_STEPS);
-        settings.max_fair_steps.get_or_insert(longest);
+        let settings = with_fair_steps(settings(arguments, search, suits())?);
         let checking = Checking {
             replay_settings: recorded::settings(paths, &arguments.p),
             stop: Arc::clone(&stop),

@@ -12,6 +12,7 @@ mod formats;
 mod regressions;
 mod replays;
 mod schema;
+mod serving;
 
 use std::path::Path;
 use std::process::{Command, Stdio};

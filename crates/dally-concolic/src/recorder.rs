@@ -51,6 +51,13 @@ pub(crate) struct Taken {
     values: Vec<(Variable, i64)>,
 }
 
+impl Taken {
+    /// How many variables have a value.
+    pub(crate) fn values(&self) -> usize {
+        self.values.len()
+    }
+}
+
 /// An input of the present execution.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Asked {

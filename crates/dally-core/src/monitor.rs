@@ -19,7 +19,9 @@ pub trait Announcement: Any + Debug {}
 impl<T: Any + Debug> Announcement for T {}
 
 /// Whether a monitor waits for something good to happen.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
+)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Heat {
@@ -28,6 +30,7 @@ pub enum Heat {
     /// All is well.
     Cold,
     /// Neither: the state makes no claim.
+    #[default]
     Neutral,
 }
 

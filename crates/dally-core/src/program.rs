@@ -40,10 +40,17 @@ pub trait Program: Send + Sync {
         "steps"
     }
 
-    /// Takes a setting that is about programs of its kind, by its name and that of its value. Those of other
-    /// kinds are not its business.
-    fn set(&mut self, setting: &str, value: &str) {
+    /// A hash of the texts that the program is made from, where it is made when it is run: programs of one name
+    /// are the same if this is the same, and the code that runs them.
+    fn source(&self) -> u64 {
+        0
+    }
+
+    /// Takes a setting that is about programs of its kind, by its name and that of its value, and answers the
+    /// value that it had. Those of other kinds are not its business.
+    fn set(&mut self, setting: &str, value: &str) -> Option<String> {
         let _ = (setting, value);
+        None
     }
 
     /// Whether a step with more values and events than it may have ends the schedule, which then

@@ -1,5 +1,6 @@
 //! What a run found and covered: the figures that texts, JSON documents and merging read.
 
+mod census;
 mod classes;
 mod merge;
 mod novelty;
@@ -14,6 +15,7 @@ use crate::bug::Cause;
 use crate::finding::Finding;
 use crate::written::Document;
 
+pub use census::{Census, MachineCensus, ON_ENTRY, StateCensus};
 pub use classes::Classes;
 pub use merge::{Batch, MergeError, Part};
 pub use novelty::{MAX_OBSERVATIONS, Novelty, Sightings};
@@ -62,6 +64,9 @@ pub struct Report {
     /// search of states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub novelty: Option<Novelty>,
+    /// What machines did in some of the schedules, if the options ask for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub census: Option<Box<Census>>,
     /// Why the run ended.
     pub ended: Ended,
     /// What a search of states came to.

@@ -6,6 +6,7 @@ use crate::event::{Event, Text};
 use crate::fingerprint::Fingerprint;
 use crate::footprint::Footprint;
 use crate::input::Input;
+use crate::report::Census;
 use crate::worker::WorkerId;
 
 /// One live execution of a program: who can step, how they step, and when it is over. The methods
@@ -30,6 +31,12 @@ pub trait System {
     /// be known ([`Footprint::begin`]), else what it does first ([`Footprint::leave_open`]).
     fn pending(&self, worker: WorkerId, out: &mut Footprint) {
         out.begin_unknown(worker);
+    }
+
+    /// Whether [`System::pending`] of a worker that stays enabled answers the same until that worker steps:
+    /// then nobody needs to ask for it in every state.
+    fn pending_lasts(&self) -> bool {
+        false
     }
 
     /// What the monitors say of the last step and the present state.
@@ -84,6 +91,12 @@ pub trait System {
     /// to lock mutex 0#1`: one of them may hold what a step that blocks its thread waits for.
     fn standing(&self) -> Vec<(WorkerId, String)> {
         Vec::new()
+    }
+
+    /// The machines that there can be, with their states and what they handle there, all with counts of 0; as far
+    /// as the program can tell.
+    fn anatomy(&self) -> Census {
+        Census::default()
     }
 
     /// The name and the state of the `index`-th monitor of [`System::acceptance`].

@@ -1,7 +1,7 @@
-//! Sessions of another process: requests and replies, one a line, over its standard streams.
+//! Requests to another process and its replies, one a line, over its standard streams.
 //!
 //! A test explores its program in its own process, which cargo starts; whoever called cargo asks. Other lines
-//! that the process prints are left alone, so a line begins with a mark.
+//! that the process prints are left alone, so a line begins with a mark. A campaign asks tests in the same way.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
@@ -13,7 +13,7 @@ use crate::request::{Reply, Request};
 use crate::session::Session;
 
 /// What a line of the protocol begins with, after whatever the program has printed before.
-const MARK: &str = "\u{1e}dally-explore ";
+const MARK: &str = "\u{1e}dally ";
 
 /// A request to the session of this number.
 #[derive(Serialize, Deserialize)]
@@ -30,6 +30,23 @@ impl Document for Asked {
 /// Answers the requests of `input` until there are no more. Every session begins as a copy of `first`.
 pub fn serve(first: &Session, input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<()> {
     let mut sessions: BTreeMap<u64, Session> = BTreeMap::new();
+    answer(input, out, &mut |document| {
+        let reply = match Asked::read(document) {
+            Ok(Asked { session, request }) => {
+                sessions.entry(session).or_insert_with(|| first.another()).ask(request)
+            }
+            Err(why) => Reply::error(format!("the request cannot be read: {why}")),
+        };
+        reply.write()
+    })
+}
+
+/// Answers each document of `input` with another one, until there are no more.
+pub fn answer(
+    input: &mut dyn BufRead,
+    out: &mut dyn Write,
+    reply: &mut dyn FnMut(&str) -> String,
+) -> io::Result<()> {
     let mut line = String::new();
     loop {
         line.clear();
@@ -37,13 +54,8 @@ pub fn serve(first: &Session, input: &mut dyn BufRead, out: &mut dyn Write) -> i
             return Ok(());
         }
         let Some(document) = document(&line) else { continue };
-        let reply = match Asked::read(document) {
-            Ok(Asked { session, request }) => {
-                sessions.entry(session).or_insert_with(|| first.another()).ask(request)
-            }
-            Err(why) => Reply::error(format!("the request cannot be read: {why}")),
-        };
-        writeln!(out, "\n{MARK}{}", reply.write())?;
+        let reply = reply(document);
+        writeln!(out, "\n{MARK}{reply}")?;
         out.flush()?;
     }
 }
@@ -52,7 +64,7 @@ fn document(line: &str) -> Option<&str> {
     line.rfind(MARK).map(|at| line[at + MARK.len()..].trim_end())
 }
 
-/// The other end: the sessions of a process that [`serve`]s them.
+/// The other end: a process that [`answer`]s.
 pub struct Remote<R, W> {
     replies: R,
     requests: W,
@@ -72,7 +84,18 @@ impl<R: BufRead, W: Write> Remote<R, W> {
         request: Request,
         printed: &mut dyn FnMut(&str),
     ) -> io::Result<Reply> {
-        writeln!(self.requests, "{MARK}{}", Asked { session, request }.write())?;
+        let reply = self.exchange(&Asked { session, request }.write(), printed)?;
+        Reply::read(&reply).map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))
+    }
+
+    /// Sends a document and waits for the one that answers it. Lines that are not of the protocol go to
+    /// `printed`.
+    pub fn exchange(
+        &mut self,
+        document: &str,
+        printed: &mut dyn FnMut(&str),
+    ) -> io::Result<String> {
+        writeln!(self.requests, "{MARK}{document}")?;
         self.requests.flush()?;
         loop {
             let mut line = Vec::new();
@@ -81,11 +104,8 @@ impl<R: BufRead, W: Write> Remote<R, W> {
                 return Err(io::Error::new(io::ErrorKind::UnexpectedEof, why));
             }
             let line = String::from_utf8_lossy(&line);
-            match document(&line) {
-                Some(document) => {
-                    let damaged = |why| io::Error::new(io::ErrorKind::InvalidData, why);
-                    return Reply::read(document).map_err(damaged);
-                }
+            match self::document(&line) {
+                Some(reply) => return Ok(reply.to_owned()),
                 None if line.trim().is_empty() => {}
                 None => printed(&line),
             }

@@ -147,6 +147,10 @@ impl<S: System> System for UntilSystem<S> {
         self.system.pending(worker, out);
     }
 
+    fn pending_lasts(&self) -> bool {
+        self.system.pending_lasts()
+    }
+
     fn acceptance(&self) -> Acceptance {
         if self.goal.is_none() { self.system.acceptance() } else { Acceptance::default() }
     }

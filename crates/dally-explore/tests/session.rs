@@ -272,7 +272,7 @@ fn the_same_state_on_another_way_is_recognised() {
 fn sessions_of_another_process_are_asked_line_by_line_whatever_else_it_prints() {
     let ask = |request: &str| {
         format!(
-            "\u{1e}dally-explore {{\"format\":\"dally-explore-asked\",\"version\":1,\"session\":0,\
+            "\u{1e}dally {{\"format\":\"dally-explore-asked\",\"version\":1,\"session\":0,\
              \"request\":{request}}}\n"
         )
     };

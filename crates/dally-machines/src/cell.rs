@@ -4,6 +4,7 @@ use std::any::Any;
 use std::hash::Hash;
 
 use dally_core::fingerprint::Encoder;
+use dally_core::report::{MachineCensus, StateCensus};
 use dally_core::{Stop, panics};
 use triomphe::Arc;
 
@@ -31,6 +32,9 @@ pub(crate) trait Cell: Any + Send + Sync {
     fn can_crash(&self) -> bool;
 
     fn is_captured(&self) -> bool;
+
+    /// Its states and what they handle, with counts of 0.
+    fn anatomy(&self) -> MachineCensus;
 
     /// The machine itself, for a reader.
     fn fields(&self) -> &dyn std::fmt::Debug;
@@ -135,6 +139,18 @@ impl<M: Machine> Cell for MachineCell<M> {
 
     fn can_crash(&self) -> bool {
         self.origin.is_some()
+    }
+
+    fn anatomy(&self) -> MachineCensus {
+        let mut anatomy = MachineCensus::default();
+        for &state in M::STATES {
+            let handles = |(event, _): &(u16, _)| M::reaction(state, *event) == Reaction::Handle;
+            let handled = (0..).zip(M::EVENTS).filter(handles);
+            let mut census = StateCensus::default();
+            census.handled = handled.map(|(_, name)| ((*name).to_owned(), 0)).collect();
+            anatomy.states.insert(M::state_name(state).to_owned(), census);
+        }
+        anatomy
     }
 
     fn fields(&self) -> &dyn std::fmt::Debug {

@@ -27,6 +27,9 @@ pub trait Machine: Sized + Debug + Send + Sync + 'static {
     /// Whether it declares durable state, and so can crash and restart.
     const IS_DURABLE: bool;
 
+    /// All its states.
+    const STATES: &'static [Self::State];
+
     /// The names of the events that it knows, by [`Handles::EVENT`].
     const EVENTS: &'static [&'static str];
 

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use dally_core::bug::{Named, Uncontrolled};
+use dally_core::report::Census;
 use dally_core::{
     Acceptance, Bug, Captured, Cut, Env, EventSink, Fingerprint, Footprint, MessageId, Monitors,
     Observe, Problem, Status, Stop, System, Text, WorkerId,
@@ -147,6 +148,18 @@ impl System for MachineSystem {
 
     fn rare(&self) -> bool {
         self.rare
+    }
+
+    /// The types of the machines that there are now.
+    fn anatomy(&self) -> Census {
+        let mut anatomy = Census::default();
+        for slot in self.slots.iter() {
+            let cell = slot.worker.cell();
+            if !anatomy.machines.contains_key(cell.name()) {
+                anatomy.machines.insert(cell.name().to_owned(), cell.anatomy());
+            }
+        }
+        anatomy
     }
 
     fn fields(&self, worker: WorkerId) -> Option<String> {

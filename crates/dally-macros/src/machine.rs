@@ -19,6 +19,7 @@ fn machine(dispatch: &Dispatch<'_>) -> TokenStream {
     let block = dispatch.block;
     let (enum_name, name) = (&block.enum_name, block.name.to_string());
     let start = &block.arguments.states[0].name;
+    let states = block.arguments.states.iter().map(|state| &state.name);
     let events = (0..block.events.len()).map(|event| event_name(block, event));
     let cx = context(block);
     let state_name = dispatch.state_name();
@@ -42,6 +43,7 @@ fn machine(dispatch: &Dispatch<'_>) -> TokenStream {
         type State = #enum_name;
         const NAME: &'static str = #name;
         const START: #enum_name = #enum_name::#start;
+        const STATES: &'static [#enum_name] = &[#(#enum_name::#states),*];
         const EVENTS: &'static [&'static str] = &[#(#events),*];
 
         fn state_name(state: #enum_name) -> &'static str { #state_name }

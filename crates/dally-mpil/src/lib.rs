@@ -30,7 +30,7 @@ pub mod system;
 
 use std::sync::Arc;
 
-use dally_core::{Bug, Program, StateVisitor};
+use dally_core::{Bug, Program, StateVisitor, fingerprint};
 
 use crate::code::Code;
 pub use crate::diagnostic::Diagnostics;
@@ -40,6 +40,8 @@ pub use crate::system::MpilSystem;
 #[derive(Clone, Debug)]
 pub struct MpilProgram {
     code: Arc<Code>,
+    /// A hash of the text.
+    source: u64,
 }
 
 impl MpilProgram {
@@ -53,7 +55,7 @@ impl MpilProgram {
         let refuse = |found| Diagnostics::new(path, text, found);
         let source = syntax::parse(text).map_err(refuse)?;
         let code = compile::compile(path, text, &source, parameters).map_err(refuse)?;
-        Ok(MpilProgram { code: Arc::new(code) })
+        Ok(MpilProgram { code: Arc::new(code), source: fingerprint::of_bytes(text.as_bytes()) })
     }
 
     /// The parameters of the program with their values.
@@ -75,6 +77,10 @@ impl Program for MpilProgram {
 
     fn granularity(&self) -> &'static str {
         "macro-steps"
+    }
+
+    fn source(&self) -> u64 {
+        self.source
     }
 
     fn states<V: StateVisitor<Self>>(self: Arc<Self>, visitor: V) -> V::Output {

@@ -1,8 +1,9 @@
 //! Random small programs: the executions of the concolic search are the pairs of a class of orders and
 //! a path that plain enumeration of all inputs and all schedules finds.
 
+mod random;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 
 use dally_concolic::{Recorder, recorder};
@@ -21,65 +22,6 @@ fn programs(by_default: u64) -> u64 {
 
 /// What each worker did: in each step the message that it took, and the outcomes of its branches.
 type Key = BTreeMap<WorkerId, Vec<(Option<MessageId>, Vec<bool>)>>;
-
-/// A random program of a few processes that exchange a few messages.
-fn random_program(rng: &mut Rng, errors: bool) -> String {
-    let mut text = String::new();
-    let processes = rng.usize(2..=3);
-    let inputs = rng.usize(0..=2);
-    if rng.bool() {
-        text += "mailboxes fifo\n";
-    }
-    text += "setup {\n    var a, b\n";
-    for name in ["a", "b"].iter().take(inputs) {
-        writeln!(text, "    input {name} in 0..={}", rng.i64(1..=3)).unwrap();
-    }
-    if inputs == 2 && rng.u8(..4) == 0 {
-        text += "    assume a != b\n";
-    }
-    for _ in 0..rng.usize(1..=3) {
-        writeln!(text, "    send p{}, {}", rng.usize(..processes), value(rng)).unwrap();
-    }
-    text += "}\n";
-    for process in 0..processes {
-        writeln!(text, "process p{process} {{\n    var x, y").unwrap();
-        for round in 0..rng.usize(1..=2) {
-            writeln!(text, "    receive x or end").unwrap();
-            for part in 0..rng.usize(1..=2) {
-                let label = format!("l{round}{part}");
-                if rng.u8(..3) > 0 {
-                    let relation = rng.choice(["==", "!=", "<", "<=", ">", ">="]).unwrap();
-                    writeln!(text, "    if {} {relation} {} goto {label}", value(rng), value(rng))
-                        .unwrap();
-                }
-                match rng.u8(..9) {
-                    0..=5 => writeln!(text, "    send p{}, {}", rng.usize(..processes), value(rng)),
-                    8 if errors => writeln!(text, "    error"),
-                    _ => writeln!(text, "    y = {}", value(rng)),
-                }
-                .unwrap();
-                writeln!(text, "  {label}:").unwrap();
-            }
-        }
-        text += "}\n";
-    }
-    if rng.bool() {
-        writeln!(text, "finally {{ assert p0.y + p1.y != {} }}", rng.i64(1..=4)).unwrap();
-    }
-    text
-}
-
-fn value(rng: &mut Rng) -> String {
-    let of_process = ["a", "b", "x", "y", "0", "1", "2", "a + 1", "2 * b", "x - 1", "a - b"];
-    rng.choice(of_process).unwrap().to_owned()
-}
-
-/// In the set-up there are no `x` and `y`.
-fn repaired(text: &str) -> String {
-    let (setup, rest) = text.split_once("}\n").unwrap();
-    let setup = setup.replace(", x - 1", ", a").replace(", x", ", 1").replace(", y", ", 2");
-    format!("{setup}}}\n{rest}")
-}
 
 /// An execution that writes down what it does when it comes to its end.
 struct Logged {
@@ -324,7 +266,7 @@ fn every_feasible_pair_of_class_and_path_is_executed_and_no_other() {
     let mut rng = Rng::with_seed(11);
     let mut pairs = 0;
     for number in 0..programs(400) {
-        let text = repaired(&random_program(&mut rng, false));
+        let text = random::program(&mut rng, false);
         let (expected, bugs) = enumerated(&compiled(&text));
         let (executed, found) = explored(compiled(&text));
         let missing: Vec<&Key> = expected.iter().filter(|key| !executed.contains(key)).collect();
@@ -340,7 +282,7 @@ fn every_bug_that_enumeration_finds_is_found() {
     let mut rng = Rng::with_seed(12);
     let mut failing = 0;
     for number in 0..programs(300) {
-        let text = repaired(&random_program(&mut rng, true));
+        let text = random::program(&mut rng, true);
         let (_, bugs) = enumerated(&compiled(&text));
         let (_, found) = explored(compiled(&text));
         assert_eq!(found, bugs, "program {number}:\n{text}");

@@ -40,12 +40,15 @@ pub enum Shape {
 }
 
 /// A line.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
     /// Its name in the legend.
     pub name: String,
     /// Its points, from left to right. Those that are not finite are left out.
     pub points: Vec<(f64, f64)>,
+    /// What lies between two figures around the line, as (x, low, high), joined as its points are; nothing for a
+    /// line without an interval.
+    pub band: Vec<(f64, f64, f64)>,
 }
 
 const WIDTH: f64 = 860.0;
@@ -143,6 +146,11 @@ impl Chart {
                 (false, Shape::Steps) => write!(path, "H{x:.1}V{y:.1}"),
             };
         }
+        let band = self.band(&series.band, frame);
+        if !band.is_empty() {
+            let colour = COLOURS[place % COLOURS.len()];
+            let _ = writeln!(out, "<path d=\"{band}\" fill=\"{colour}\" fill-opacity=\"0.15\"/>");
+        }
         let name = escaped(&series.name);
         let (left, y) = (RIGHT + 20.0, TOP + 18.0 * place as f64);
         let _ = writeln!(
@@ -152,6 +160,31 @@ impl Chart {
             left + 30.0,
             y + 4.0,
         );
+    }
+}
+
+impl Chart {
+    /// The outline of a band: its upper edge from left to right, then its lower one back.
+    fn band(&self, band: &[(f64, f64, f64)], frame: &Frame) -> String {
+        let finite =
+            |(x, low, high): &&(f64, f64, f64)| [x, low, high].iter().all(|n| n.is_finite());
+        let (mut upper, mut lower): (Vec<(f64, f64)>, Vec<(f64, f64)>) = Default::default();
+        for &(x, low, high) in band.iter().filter(finite) {
+            if let (Shape::Steps, Some(&(_, above)), Some(&(_, below))) =
+                (self.shape, upper.last(), lower.last())
+            {
+                upper.push((x, above));
+                lower.push((x, below));
+            }
+            upper.push((x, high));
+            lower.push((x, low));
+        }
+        let mut path = String::new();
+        for (x, y) in upper.into_iter().chain(lower.into_iter().rev()) {
+            let to = if path.is_empty() { 'M' } else { 'L' };
+            let _ = write!(path, "{to}{:.1} {:.1}", frame.x(x), frame.y(y));
+        }
+        path
     }
 }
 
@@ -231,8 +264,16 @@ mod tests {
             x_scale: Scale::Logarithmic,
             shape: Shape::Steps,
             series: vec![
-                Series { name: "random".into(), points: vec![(1.0, 1.0), (10.0, 0.5), (1e3, 0.5)] },
-                Series { name: "pct:3".into(), points: vec![(1.0, 1.0), (100.0, 0.0)] },
+                Series {
+                    name: "random".into(),
+                    points: vec![(1.0, 1.0), (10.0, 0.5), (1e3, 0.5)],
+                    band: vec![(1.0, 0.9, 1.0), (10.0, 0.3, 0.7), (1e3, 0.3, 0.7)],
+                },
+                Series {
+                    name: "pct:3".into(),
+                    points: vec![(1.0, 1.0), (100.0, 0.0)],
+                    ..Series::default()
+                },
             ],
         }
     }
@@ -247,8 +288,11 @@ mod tests {
         let empty = Chart { series: Vec::new(), x_scale: Scale::Linear, ..chart() };
         assert!(empty.to_svg().ends_with("</svg>\n"));
         assert!(!empty.to_svg().contains("NaN"));
-        let odd =
-            Series { name: "odd".into(), points: vec![(f64::NAN, 1.0), (0.0, f64::INFINITY)] };
+        let odd = Series {
+            name: "odd".into(),
+            points: vec![(f64::NAN, 1.0), (0.0, f64::INFINITY)],
+            band: vec![(1.0, f64::NAN, 1.0)],
+        };
         let odd = Chart { series: vec![odd], ..chart() };
         assert!(!odd.to_svg().contains("NaN") && !odd.to_svg().contains("inf"));
     }
@@ -256,7 +300,8 @@ mod tests {
     #[test]
     fn names_of_strangers_are_shown_and_not_acted_on() {
         let hostile = || "<b>\x1b[2J\u{202e}".to_owned();
-        let series = vec![Series { name: hostile(), points: vec![(1.0, 1.0)] }];
+        let series =
+            vec![Series { name: hostile(), points: vec![(1.0, 1.0)], ..Series::default() }];
         let chart = Chart { title: hostile(), x: hostile(), y: hostile(), series, ..chart() };
         let svg = chart.to_svg();
         assert_eq!(svg.matches(r"&lt;b&gt;\u{1b}[2J\u{202e}").count(), 6, "{svg}");
@@ -265,7 +310,11 @@ mod tests {
 
     #[test]
     fn more_lines_than_colours_get_other_dashes() {
-        let line = |n: usize| Series { name: format!("s{n}"), points: vec![(1.0, 1.0)] };
+        let line = |n: usize| Series {
+            name: format!("s{n}"),
+            points: vec![(1.0, 1.0)],
+            ..Series::default()
+        };
         let many = Chart { series: (0..9).map(line).collect(), ..chart() };
         let svg = many.to_svg();
         let first = svg.matches("stroke=\"#0072b2\" stroke-width=\"2\" stroke-dasharray=\"\"");

@@ -21,6 +21,7 @@ pub mod formats;
 pub mod json;
 pub mod page;
 pub mod store;
+pub mod survival;
 pub mod tell;
 pub mod text;
 

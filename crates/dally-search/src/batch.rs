@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use dally_core::report::Sightings;
+use dally_core::report::{Census, Sightings};
 use dally_core::{Bug, BugKind, Cause, Finding, Program, Trace, fingerprint};
 
 use crate::choice_log::{ChoiceLog, ChoiceWriter};
@@ -29,6 +29,7 @@ pub(crate) struct Shared {
     pub(crate) shrink_steps: Option<u64>,
     pub(crate) repeat_check: bool,
     pub(crate) observe_every: u64,
+    pub(crate) census_every: u64,
     /// Set when schedules are to stop.
     pub(crate) halt: AtomicBool,
     /// Set when the user interrupts the run or its time is up, so that shrinking stops too.
@@ -107,6 +108,8 @@ pub(crate) struct Ran {
     pub(crate) notes: Vec<String>,
     /// Whether it asked for inputs and got the given ones.
     pub(crate) given_inputs: bool,
+    /// What machines did in it, if it was recorded for that.
+    pub(crate) census: Option<Box<Census>>,
 }
 
 pub(crate) fn work<P: Program>(
@@ -189,7 +192,8 @@ fn run<P: Program>(
             break;
         }
         states.clear();
-        let (mut execution, trace) = execute(executor, strategy, shared, schedule, &mut states);
+        let (mut execution, trace, census) =
+            execute(executor, strategy, shared, schedule, &mut states);
         if execution.end == End::Halted {
             break;
         }
@@ -225,30 +229,39 @@ fn run<P: Program>(
         });
         let (shown, whole) = (uncommon(&mut states, shared), is_whole(schedule, shared));
         let given_inputs = execution.given_inputs;
-        results.push(Ran { outcome, bug, shown, whole, notes: execution.notes, given_inputs });
+        let notes = execution.notes;
+        results.push(Ran { outcome, bug, shown, whole, notes, given_inputs, census });
     }
 }
 
-/// Runs one schedule; those numbered 1, 2, 4, 8, ... (from 1) twice, to compare the two executions.
+/// Runs one schedule; those numbered 1, 2, 4, 8, ... (from 1) twice, to compare the two executions. The trace is that
+/// of an execution that differs from its repetition.
 fn execute<P: Program>(
     executor: &mut Executor<'_, P>,
     strategy: &mut dyn Strategy,
     shared: &Shared,
     schedule: u64,
     states: &mut Vec<u64>,
-) -> (Execution, Trace) {
+) -> (Execution, Trace, Option<Box<Census>>) {
     let limits = &shared.description.limits;
     let looking = &Limits { loops: Loops::Sampled, ..*limits };
     let observations = is_whole(schedule, shared).then_some(states);
     let halt = &shared.halt;
     let instruments = Instruments { halt, recorder: None, observations };
-    if !(shared.repeat_check && (schedule + 1).is_power_of_two()) {
-        return (executor.execute(schedule, strategy, looking, instruments), Trace::default());
+    let (is_compared, is_counted) = (is_compared(schedule, shared), is_counted(schedule, shared));
+    if !is_compared && !is_counted {
+        let execution = executor.execute(schedule, strategy, looking, instruments);
+        return (execution, Trace::default(), None);
     }
     let recorder = Recorder::to_compare();
     let mut first = executor.record(recorder, schedule, strategy, looking, instruments);
+    let census = is_counted.then(|| {
+        let mut census = Box::new(executor.anatomy());
+        census.add(&Census::of(&first.trace));
+        census
+    });
     // Confirmation repeats a bug in any case.
-    if first.execution.bug.is_none() && first.execution.end != End::Halted {
+    if is_compared && first.execution.bug.is_none() && first.execution.end != End::Halted {
         let fair_from = first.execution.fair_from;
         let replay = ReplayStrategy::new(&first.choices, Strictness::Exact, fair_from);
         let replay = replay.comparing(&first.enabled);
@@ -261,10 +274,21 @@ fn execute<P: Program>(
             // The choice log holds the second execution; the finding is about the first.
             executor.writer.rewind(schedule);
             first.choices.iter().for_each(|&choice| executor.writer.write(choice));
-            return (first.execution, first.trace);
+            return (first.execution, first.trace, census);
         }
     }
-    (first.execution, Trace::default())
+    (first.execution, Trace::default(), census)
+}
+
+/// Whether a schedule is run twice, to compare the two executions.
+fn is_compared(schedule: u64, shared: &Shared) -> bool {
+    shared.repeat_check && (schedule + 1).is_power_of_two()
+}
+
+/// Whether what machines do in a schedule is counted: in the first one, and in others that a hash scatters.
+fn is_counted(schedule: u64, shared: &Shared) -> bool {
+    let every = shared.census_every;
+    every > 0 && (schedule == 0 || fingerprint::mix(schedule, 1).is_multiple_of(every))
 }
 
 /// Tells the sink of a bug, unless its cause is known from an earlier schedule.
@@ -327,6 +351,9 @@ fn confirm_and_shrink<P: Program>(
     let budget = Budget { steps, deadline, stop: &shared.stop_shrinking };
     let mut shrunk = smaller(executor, &confirmed, description, budget);
     nearest(executor, &mut shrunk, description, budget);
-    shared.sink.found(&shrunk);
+    // A long trace takes long to write, and this one was written already.
+    if !(budget.is_over() && shrunk.schedule == confirmed.schedule) {
+        shared.sink.found(&shrunk);
+    }
     shrunk
 }

@@ -1,7 +1,7 @@
 //! Raw findings are repeated with a full record, and shrunk.
 
 use dally_core::bug::Uncontrolled;
-use dally_core::{Bug, BugKind, Choice, Finding, Problem, Program, Shrunk, Trace};
+use dally_core::{Bug, BugKind, Choice, Finding, Problem, Program, Schedule, Shrunk, Trace};
 
 use crate::executor::{Executor, Limits};
 use crate::minimise::Budget;
@@ -116,6 +116,13 @@ pub(crate) fn smaller<P: Program>(
     let limits = description.limits.to_follow(&finding.bug, stem);
     let choices = &finding.schedule.choices;
     let shrunk = shrink(executor, number, choices, cause, &limits, budget);
+    let early = shrunk.stopped.map(|why| format!("Shrinking stopped early: {why}."));
+    if early.is_some() && shrunk.choices == *choices {
+        // There is no time to repeat what was repeated before.
+        result.shrunk = Some(shrunk_to(&finding.schedule, &finding.schedule));
+        result.notes.extend(early);
+        return result;
+    }
     // Shrinking keeps no record, so the schedule that it found is run once more.
     let limits = description.limits.to_follow(&finding.bug, shrunk.stem.or(stem));
     let limits = Limits { max_steps: usize::MAX, ..limits };
@@ -134,14 +141,16 @@ pub(crate) fn smaller<P: Program>(
     let bug = again.recording.execution.bug.clone().unwrap_or_else(|| finding.bug.clone());
     result = description.full(again.recording, bug, number);
     result.occurrences = finding.occurrences;
-    if let Some(why) = shrunk.stopped {
-        result.notes.push(format!("Shrinking stopped early: {why}."));
-    }
-    result.shrunk = Some(Shrunk {
-        steps_before: finding.schedule.steps(),
-        steps_after: result.schedule.steps(),
-        switches_before: finding.schedule.switches(),
-        switches_after: result.schedule.switches(),
-    });
+    result.notes.extend(early);
+    result.shrunk = Some(shrunk_to(&finding.schedule, &result.schedule));
     result
+}
+
+fn shrunk_to(before: &Schedule, after: &Schedule) -> Shrunk {
+    Shrunk {
+        steps_before: before.steps(),
+        steps_after: after.steps(),
+        switches_before: before.switches(),
+        switches_after: after.switches(),
+    }
 }

@@ -12,6 +12,7 @@ mod spans;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use dally_core::report::Census;
 use dally_core::{
     Bug, BugKind, EventBudget, Lasso, Observe, Program, Stop, System, WorkerId, panics,
 };
@@ -109,6 +110,11 @@ pub(crate) struct Executor<'p, P: Program> {
 impl<'p, P: Program> Executor<'p, P> {
     pub(crate) fn new(program: &'p P, writer: ChoiceWriter) -> Executor<'p, P> {
         Executor { program, system: None, loop_detector: LoopDetector::default(), writer }
+    }
+
+    /// What machines there can be, as far as the latest execution tells.
+    pub(crate) fn anatomy(&self) -> Census {
+        self.system.as_ref().map(System::anatomy).unwrap_or_default()
     }
 
     /// Runs the program from its start to the end of one schedule, which the strategy has begun.
@@ -255,7 +261,7 @@ fn run<S: System>(
         if instruments.halt.load(Ordering::Relaxed) {
             break Conclusion::Ended(End::Halted);
         }
-        let point = Point::new(enabled, last, steps, system);
+        let point = Point::new(enabled, last, [steps, steps - live.env.values], system);
         let worker = match live.env.strategy.worker(&point) {
             Ok(worker) => worker,
             Err(why) => {

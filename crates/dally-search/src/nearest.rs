@@ -32,7 +32,7 @@ pub(crate) fn nearest<P: Program>(
     let steps = finding.trace.steps.len();
     // What never happens in a loop, or not for long enough, is not told by one execution that ends.
     let tells = is_shrinkable(finding.bug.kind()) && limits.loops == Loops::Ignored;
-    if !tells || steps > LONGEST {
+    if !tells || steps > LONGEST || budget.is_over() {
         return;
     }
     let (max_steps, temperature) = (usize::MAX, usize::MAX);

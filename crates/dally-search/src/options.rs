@@ -37,6 +37,9 @@ pub struct Options {
     pub seed: u64,
     /// How many schedules to run.
     pub schedules: u64,
+    /// After how many executions a search with partial-order reduction ends; `None` for as many as there are.
+    /// Other threads finish those that they have begun.
+    pub executions: Option<u64>,
     /// How long to go on; `None` for as long as the schedules take.
     pub time: Option<Duration>,
     /// How many steps a schedule may have; a value chosen counts as one. The bound is checked
@@ -79,6 +82,9 @@ pub struct Options {
     /// [`Report::observations`](crate::Report) and [`Novelty`](crate::Novelty), and of the others
     /// the last state; with 0, last states only. Observing a state costs more than a step.
     pub observe_every: u64,
+    /// Of one schedule in this many, and of the first, [`Report::census`](crate::Report) tells what machines
+    /// did; with 0 of none. Recording a schedule takes several times as long as running it.
+    pub census_every: u64,
     /// A file with what the strategy has learnt: read before the run if it exists, written after
     /// it. A file of another program or strategy, or a damaged one, fails the run before it begins.
     pub learned: Option<PathBuf>,
@@ -110,6 +116,7 @@ impl Default for Options {
             strategy: StrategyKind::default().build(0, MAX_STEPS),
             seed: 0,
             schedules: 10_000,
+            executions: None,
             time: None,
             max_steps: MAX_STEPS,
             fail_on_max_steps: false,
@@ -126,6 +133,7 @@ impl Default for Options {
             clocks: Clocks::Shared,
             repeat_check: true,
             observe_every: 0,
+            census_every: 0,
             learned: None,
             stop: Arc::default(),
         }

@@ -20,7 +20,8 @@ mod schedules;
 mod threads;
 
 use findings::Group;
-pub(crate) use findings::count_bug;
+pub use findings::shrunk;
+pub(crate) use findings::{count_bug, count_bugs};
 
 /// Runs schedules of `program` as the options say, and tells the sink of findings the moment they
 /// are found. The calling thread supervises the others, and returns even if a step never does.
@@ -29,7 +30,7 @@ pub(crate) use findings::count_bug;
 /// number of threads: schedules are numbered, batches have fixed sizes, and what comes after
 /// the first failing schedule does not count.
 pub fn run<P: Program + 'static>(program: Arc<P>, options: Options, sink: Arc<dyn Sink>) -> Report {
-    run_from(0, program, options, sink).0
+    run_from(None, program, options, sink).report
 }
 
 /// Runs the schedules of this batch, and puts into [`Report::part`] what is needed to
@@ -43,14 +44,66 @@ pub fn run_batch<P: Program + 'static>(
     mut options: Options,
     sink: Arc<dyn Sink>,
 ) -> Result<Report, NotIndependent> {
-    let sequential = options.strategy.properties().sequential;
-    if sequential || options.strategy.learner().is_some() {
+    if options.strategy.learner().is_some() {
         return Err(NotIndependent { strategy: options.strategy.name() });
     }
-    (options.seed, options.schedules) = (batch.seed, batch.count);
-    let (mut report, sightings) = run_from(batch.first, program, options, sink);
+    run_in_turn(program, batch, None, options, sink).map(|in_turn| in_turn.report)
+}
+
+/// Runs the schedules of this batch after those of the batches before it, as [`run_batch`] does for strategies
+/// whose schedules do not depend on those before: a strategy that learns goes on from what the batch before it
+/// has `learned`.
+///
+/// Cut into the same batches, a run comes to the same report; other batches are other times to learn. A
+/// strategy that tells nothing of what it has learnt cannot go on, and neither can one that goes from schedule
+/// to schedule by itself.
+pub fn run_in_turn<P: Program + 'static>(
+    program: Arc<P>,
+    batch: Batch,
+    learned: Option<&[u8]>,
+    mut options: Options,
+    sink: Arc<dyn Sink>,
+) -> Result<InTurn, NotIndependent> {
+    let refused = |options: &Options| Err(NotIndependent { strategy: options.strategy.name() });
+    if options.strategy.properties().sequential {
+        return refused(&options);
+    }
+    let learns = options.strategy.learner().map(|learner| learner.learned().is_some());
+    if learns == Some(false) || (learns.is_some() && learned.is_none() && batch.first > 0) {
+        return refused(&options);
+    }
+    (options.seed, options.schedules, options.learned) = (batch.seed, batch.count, None);
+    let keeps = learns.is_some();
+    let before = Before { first: batch.first, learned: learned.unwrap_or_default(), keeps };
+    let Ran { mut report, sightings, learned } = run_from(Some(before), program, options, sink);
     report.part = Some(Part { batch, sightings });
-    Ok(report)
+    Ok(InTurn { report, learned })
+}
+
+/// What came of a batch.
+#[derive(Debug)]
+pub struct InTurn {
+    /// Its report, which can be [merged](Report::merge) with those of the batches before.
+    pub report: Report,
+    /// What the next batch goes on from, if the strategy learns.
+    pub learned: Option<Vec<u8>>,
+}
+
+/// What a run goes on from.
+#[derive(Clone, Copy)]
+struct Before<'a> {
+    /// The number of its first schedule.
+    first: u64,
+    /// What was learnt before; nothing if it is empty.
+    learned: &'a [u8],
+    /// Whether what is learnt is wanted.
+    keeps: bool,
+}
+
+struct Ran {
+    report: Report,
+    sightings: Sightings,
+    learned: Option<Vec<u8>>,
 }
 
 /// A batch of schedules cannot be run alone.
@@ -66,11 +119,11 @@ pub struct NotIndependent {
 }
 
 fn run_from<P: Program + 'static>(
-    first: u64,
+    before: Option<Before<'_>>,
     program: Arc<P>,
     options: Options,
     sink: Arc<dyn Sink>,
-) -> (Report, Sightings) {
+) -> Ran {
     let mut options = options.naming(&*program);
     options.strategy.reseed(options.seed);
     options.fairness = options.fairness.under_a_strategy();
@@ -78,8 +131,18 @@ fn run_from<P: Program + 'static>(
     let key = file::Key::new(&options.program, &options.settings, program.granularity(), &name);
     let strategy = &mut options.strategy;
     let path = options.learned.as_deref();
-    let recalled = path.map_or(Ok(()), |path| file::load(path, &key, &mut **strategy));
+    let recalled = match before {
+        Some(Before { learned: bytes @ [_, ..], .. }) => {
+            let recalled = file::recall(bytes, &key, &mut **strategy);
+            recalled.map_err(|why| format!("What was learnt {why}"))
+        }
+        Some(_) => Ok(()),
+        None => path.map_or(Ok(()), |path| file::load(path, &key, &mut **strategy)),
+    };
+    let first = before.map_or(0, |before| before.first);
+    strategy.start_at(first);
     let mut run = Run::new(program, options, name, sink);
+    run.keeps = before.is_some_and(|before| before.keeps);
     match recalled {
         Ok(()) => run.all_schedules(first),
         Err(why) => {
@@ -89,7 +152,8 @@ fn run_from<P: Program + 'static>(
     }
     let sightings =
         std::mem::take(&mut *run.shared.sightings.write().unwrap_or_else(PoisonError::into_inner));
-    (run.finish(), sightings)
+    let learned = run.learned.take().map(|learned| file::whole(&key, &learned));
+    Ran { report: run.finish(), sightings, learned }
 }
 
 /// A run: of schedules here, of searches of states in `strata`.
@@ -103,6 +167,9 @@ pub(crate) struct Run<P: Program + 'static> {
     shown: Stopwatch,
     pub(crate) groups: BTreeMap<Cause, Group>,
     pub(crate) ended: Option<Ended>,
+    /// Whether what the strategy has learnt is wanted at the end, and that.
+    keeps: bool,
+    learned: Option<Vec<u8>>,
     /// The progress of a search of states.
     pub(crate) reached: Option<Reached>,
     /// What a search with partial-order reduction expects.
@@ -131,6 +198,7 @@ impl<P: Program + 'static> Run<P> {
             shrink_steps: options.shrink.then_some(options.shrink_steps),
             repeat_check: options.repeat_check,
             observe_every: options.observe_every,
+            census_every: options.census_every,
             halt: AtomicBool::new(false),
             stop_shrinking: AtomicBool::new(false),
             full: AtomicBool::new(false),
@@ -145,9 +213,20 @@ impl<P: Program + 'static> Run<P> {
         report.threads = options.threads;
         report.max_steps = options.max_steps;
         let shown = Stopwatch::start();
-        let groups = BTreeMap::new();
-        let (ended, reached, expected) = (None, None, None);
-        Run { program, options, shared, report, clock, shown, groups, ended, reached, expected }
+        Run {
+            program,
+            options,
+            shared,
+            report,
+            clock,
+            shown,
+            groups: BTreeMap::new(),
+            ended: None,
+            keeps: false,
+            learned: None,
+            reached: None,
+            expected: None,
+        }
     }
 
     /// Ends the run for this reason, unless it has ended for another.

@@ -72,6 +72,12 @@ pub trait Strategy: Fork + Send {
         let _ = seed;
     }
 
+    /// The schedules of this run begin with number `first`: it goes on from earlier ones. Called once, after
+    /// [`Strategy::reseed`] and [`Learner::recall`]; without it they begin with 0.
+    fn start_at(&mut self, first: u64) {
+        let _ = first;
+    }
+
     /// What it promises and needs. Asked before the first schedule and after [`Strategy::begin`].
     fn properties(&self) -> Properties {
         Properties::default()
@@ -205,21 +211,23 @@ pub struct Point<'a> {
     pub last: Option<WorkerId>,
     /// How many steps the schedule has so far; every value chosen counts as one.
     pub step: usize,
+    /// How many of these steps were steps of workers. Not all of them were asked for: see [`Strategy`].
+    pub turns: usize,
     /// The execution itself, to look at pending operations and observations.
     pub system: &'a dyn System,
     fair: Cell<bool>,
 }
 
 impl<'a> Point<'a> {
-    /// After `step` steps, the last of them by `last`.
+    /// After `step` steps, `turns` of them by workers, the last of these by `last`.
     #[inline]
     pub fn new(
         enabled: &'a [WorkerId],
         last: Option<WorkerId>,
-        step: usize,
+        [step, turns]: [usize; 2],
         system: &'a dyn System,
     ) -> Point<'a> {
-        Point { enabled, last, step, system, fair: Cell::new(false) }
+        Point { enabled, last, step, turns, system, fair: Cell::new(false) }
     }
 
     /// Says that the strategy is fair from this point of the schedule on: no worker that can step

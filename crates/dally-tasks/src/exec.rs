@@ -362,6 +362,12 @@ impl Exec {
     /// Makes a task run again.
     #[inline]
     pub fn wake(&mut self, index: usize) {
+        self.wake_as(index, false);
+    }
+
+    /// As [`Exec::wake`]; `unseen` if nobody sees whether it had to wait.
+    #[inline]
+    pub fn wake_as(&mut self, index: usize, unseen: bool) {
         if self.phase.is_over() {
             return;
         }
@@ -372,7 +378,9 @@ impl Exec {
             State::Blocked => {
                 task.unblock();
                 self.roster.enable(id);
-                self.tell(|| PendingEvent::Enabled(id));
+                if !unseen {
+                    self.tell(|| PendingEvent::Enabled(id));
+                }
             }
             // It changes nothing before the task's next step, but would after it.
             State::Runnable => {

@@ -135,14 +135,19 @@ impl Program for TaskProgram {
         })
     }
 
-    fn set(&mut self, setting: &str, value: &str) {
+    fn set(&mut self, setting: &str, value: &str) -> Option<String> {
+        /// Replaces a value by the one that was read, if there is one.
+        fn replaced<T: Copy + ToString>(field: &mut T, read: Option<T>) -> Option<String> {
+            let was = std::mem::replace(field, read.unwrap_or(*field));
+            Some(was.to_string())
+        }
         let Model { task_panics, clock, points, faults, once: _ } = &mut self.model;
         match setting {
-            "task_panics" => *task_panics = TaskPanics::named(value).unwrap_or(*task_panics),
-            "timers" => *clock = Clock::named(value).unwrap_or(*clock),
-            "points" => *points = Points::named(value).unwrap_or(*points),
-            "fault_budget" => *faults = value.parse().unwrap_or(*faults),
-            _ => {}
+            "task_panics" => replaced(task_panics, TaskPanics::named(value)),
+            "timers" => replaced(clock, Clock::named(value)),
+            "points" => replaced(points, Points::named(value)),
+            "fault_budget" => replaced(faults, value.parse().ok()),
+            _ => None,
         }
     }
 

@@ -33,8 +33,9 @@ impl Shared {
 /// would be counted up and down.
 #[derive(Debug)]
 pub(crate) enum Sleeper {
-    /// A task of this execution.
-    Task { index: usize, run: u64 },
+    /// A task of this execution. Where nobody sees whether it waits, to wake it is nothing of its own
+    /// either: it steps when there is what it waits for.
+    Task { index: usize, run: u64, unseen: bool },
     /// The waker that a combinator has put in between.
     Other(Waker),
 }
@@ -45,9 +46,17 @@ impl Sleeper {
     pub fn new(exec: &Exec, waker: &Waker) -> Sleeper {
         let index = exec.current;
         if exec.phase == Phase::Step && exec.tasks[index].owns(waker) {
-            Sleeper::Task { index, run: exec.run }
+            Sleeper::Task { index, run: exec.run, unseen: false }
         } else {
             Sleeper::Other(waker.clone())
+        }
+    }
+
+    /// As [`Sleeper::new`], where nobody sees whether it waits.
+    pub fn unseen(exec: &Exec, waker: &Waker) -> Sleeper {
+        match Sleeper::new(exec, waker) {
+            Sleeper::Task { index, run, .. } => Sleeper::Task { index, run, unseen: true },
+            other => other,
         }
     }
 
@@ -55,9 +64,9 @@ impl Sleeper {
     #[inline]
     pub fn wake_in(self, exec: &mut Exec) -> Option<Waker> {
         match self {
-            Sleeper::Task { index, run } => {
+            Sleeper::Task { index, run, unseen } => {
                 if run == exec.run {
-                    exec.wake(index);
+                    exec.wake_as(index, unseen);
                 }
                 None
             }

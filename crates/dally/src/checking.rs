@@ -1,6 +1,7 @@
 //! One run from settings to saved findings: what `#[dally::test]` and the command line share.
 
 mod any_program;
+mod bench;
 mod keeper;
 mod schedule_file;
 
@@ -15,6 +16,7 @@ use dally_search::strata::{self, Explorer, ExplorerKind, Plan};
 use dally_search::{Divergence, Mode, Options, Progress, Replayed, Report, Sink, Strategy};
 
 pub use self::any_program::AnyProgram;
+pub use self::bench::{Bench, CannotRun};
 use self::keeper::Keeper;
 pub use self::schedule_file::{ReadScheduleError, read_schedule};
 use crate::settings::Settings;

@@ -149,7 +149,7 @@ impl Settings {
     /// what it has.
     pub(crate) fn apply<P: Program>(&self, program: &mut Arc<P>) {
         if let Some(program) = Arc::get_mut(program) {
-            self.of_program().for_each(|(setting, value)| program.set(setting, &value));
+            self.of_program().for_each(|(setting, value)| _ = program.set(setting, &value));
         }
     }
 
@@ -167,12 +167,9 @@ impl Settings {
 
     /// Takes over what a schedule was recorded with of [`Settings::of_program`].
     pub(crate) fn restore(&mut self, recorded: &Schedule) {
-        let of_program = [TaskPanics::SETTING, Timers::SETTING, Points::SETTING, FAULT_BUDGET];
-        for setting in of_program {
-            if let Some(value) = recorded.setting(setting) {
-                // A value of another version is none, and the replay tells that the program differs.
-                let _ = self.set(setting, value);
-            }
+        for (setting, value) in recorded_of_program(recorded) {
+            // A value of another version is none, and the replay tells that the program differs.
+            let _ = self.set(setting, value);
         }
     }
 
@@ -232,6 +229,14 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// What a schedule was recorded with of [`Settings::of_program`].
+pub(crate) fn recorded_of_program(
+    recorded: &Schedule,
+) -> impl Iterator<Item = (&'static str, &str)> {
+    let of_program = [TaskPanics::SETTING, Timers::SETTING, Points::SETTING, FAULT_BUDGET];
+    of_program.into_iter().filter_map(|setting| Some((setting, recorded.setting(setting)?)))
 }
 
 /// Why a program cannot be checked with these settings.

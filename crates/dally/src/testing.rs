@@ -1,6 +1,7 @@
 //! What `#[dally::test]` expands to.
 
 mod builder;
+pub mod campaign;
 mod documents;
 mod regressing;
 pub mod regressions;
@@ -217,15 +218,23 @@ impl<E: Explorer> Test<E> {
             let mode = if best_effort { Mode::BestEffort } else { Mode::Exact };
             return self.replay(program, &given, mode, settings, all_steps);
         }
-        settings.apply(&mut program);
         if variable("DALLY_EXPLORE").is_some() {
+            settings.apply(&mut program);
             return self.explore(program);
+        }
+        if let Some(file) = variable(campaign::TOLD) {
+            return self.tell_campaign(Path::new(&file), &settings);
+        }
+        if variable(campaign::SERVED).is_some() {
+            settings.apply(&mut program);
+            return self.serve_campaign(program, settings);
         }
         let regressions = self.kept_regressions(&settings, &variable);
         let notes = match &regressions {
-            Some(regressions) => self.regress(&program, regressions, &settings, all_steps)?,
+            Some(regressions) => self.regress(&mut program, regressions, &settings, all_steps)?,
             None => String::new(),
         };
+        settings.apply(&mut program);
         if let Some(file) = variable(regressions::TOLD) {
             let told = Path::new(&file).display();
             return Ok(format!("only regressions were run, for {told}\n"));
@@ -241,6 +250,10 @@ impl<E: Explorer> Test<E> {
                 replay_commands(&command, schedule, saved)
             }),
             ..Checking::new(self.path, settings)
+        };
+        let checking = match &regressions {
+            Some(regressions) => regressing::with_known_inputs(checking, regressions),
+            None => checking,
         };
         let own = self.explorer.take();
         let mut checked = checking.run(Arc::clone(&program), own);

@@ -37,6 +37,39 @@ mod fixtures {
         assert!(fixture != "broken" || count == 2, "an update was lost");
     }
 
+    /// A channel is closed between two operations that are not awaited, which shows only if there are points
+    /// before operations.
+    #[dally::test(strategy = "random")]
+    async fn between_operations() {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        let fixture = std::env::var("FIXTURE").unwrap_or_default();
+        let (sender, mut receiver) = dally::tasks::sync::mpsc::unbounded_channel();
+        let sent = Arc::new(AtomicU32::new(0));
+        let told = Arc::clone(&sent);
+        let task = spawn(async move {
+            for number in 0..2 {
+                let _ = sender.send(number);
+                told.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let first = receiver.recv().await;
+        let seen = sent.load(Ordering::Relaxed);
+        task.await.unwrap();
+        assert!(first.is_some() && (seen != 1 || fixture != "broken"), "it was seen half-way");
+    }
+
+    /// `broken`: fails from 1,000,003 on. `changed`: takes other steps before, and fails for that number alone.
+    #[dally::test(strategy = "random")]
+    async fn a_number() {
+        let fixture = std::env::var("FIXTURE").unwrap_or_default();
+        if fixture == "changed" {
+            spawn(yield_now()).await.unwrap();
+        }
+        let number = dally::tasks::input_in("number", 0..=i64::MAX);
+        assert!(fixture != "broken" || number < 1_000_003, "too large");
+        assert!(fixture != "changed" || number != 1_000_003, "the very same");
+    }
+
     #[dally::test(strategy = "random", should_fail = "as it should")]
     async fn fails_as_it_should() {
         panic!("as it should");
@@ -103,6 +136,18 @@ fn a_failing_test_keeps_its_schedule_and_fails_by_it_before_anything_is_explored
     assert!(text.contains("an update was lost") && !text.contains("found: in schedule"), "{text}");
     // It is no second finding.
     assert_eq!(package.regressions(), kept);
+}
+
+#[test]
+fn inputs_that_failed_are_tried_again_when_their_schedule_fits_no_more() {
+    let package = Package::new("inputs");
+    let (text, passed) = package.run("a_number", "broken", &[]);
+    assert!(!passed && text.contains("input number = 1000003"), "{text}");
+    let (text, passed) = package.run("a_number", "changed", &[("DALLY_REGRESSIONS", "off")]);
+    assert!(passed, "{text}");
+    let (text, passed) = package.run("a_number", "changed", &[]);
+    assert!(!passed && text.contains("the very same"), "{text}");
+    assert!(text.contains("no longer fits the program"), "{text}");
 }
 
 #[test]
@@ -189,4 +234,22 @@ fn a_test_tells_other_programs_in_the_form_that_they_want() {
     // What should fail and does is no failure.
     let (text, _) = package.run("fails_as_it_should", "", &[("DALLY_FORMAT", "github")]);
     assert!(text.contains("\n::notice title=fixtures%3A%3Afails_as_it_should::"), "{text}");
+}
+
+#[test]
+fn a_regression_is_replayed_with_the_settings_that_it_was_recorded_with() {
+    let package = Package::new("settings");
+    // With points before awaits alone, the task sends both numbers in one step.
+    let (text, passed) = package.run("between_operations", "broken", &[]);
+    assert!(passed, "{text}");
+    let operations = [("DALLY_POINTS", "operations")];
+    let (text, passed) = package.run("between_operations", "broken", &operations);
+    assert!(!passed && package.regressions().len() == 1, "{text}");
+    // The test has other settings now, and the schedule still means what it meant.
+    let (text, passed) = package.run("between_operations", "broken", &[]);
+    assert!(!passed && text.contains("still fails"), "{text}");
+    let (text, passed) = package.run("between_operations", "mended", &[]);
+    assert!(passed && text.contains(" passes\n"), "{text}");
+    // What comes after it is explored with the settings of the test.
+    assert!(text.contains("(await points)"), "{text}");
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dally::search::Clocks;
 use dally::search::liveness::Fairness;
-use dally::search::reduction::Reduction;
+use dally::search::reduction::{Inputs, Reduction};
 use dally::search::strata::{CachePolicy, SearchKind};
 use dally::settings::{Bytes, Settings};
 use dally::testing::Test;
@@ -82,6 +82,7 @@ fn every_setting_has_a_method_that_takes_values_and_texts() {
         .out("some/path")
         .search("hybrid")
         .reduction("needs-delay")
+        .inputs("random")
         .delays(7)
         .delta(7)
         .memory("7M")
@@ -118,6 +119,7 @@ fn every_setting_has_a_method_that_takes_values_and_texts() {
         .out(PathBuf::from("some/path"))
         .search(SearchKind::Hybrid)
         .reduction(Reduction::NeedsDelay)
+        .inputs(Inputs::Random)
         .delays(7)
         .delta(7)
         .memory(Bytes(7 << 20))

@@ -20,10 +20,10 @@ pub fn survivals(plan: &Plan, trials: &[Trial]) -> Vec<(String, Chart)> {
             let end = efforts.iter().map(|effort| effort.spent).max().unwrap_or(1);
             let mut points = vec![(1.0, 1.0)];
             let falls = survival(&efforts);
-            points.extend(falls.iter().map(|&(spent, share)| (spent as f64, share)));
+            points.extend(falls.iter().map(|fall| (fall.spent as f64, fall.share)));
             let last = points.last().map_or(1.0, |last| last.1);
             points.push((end as f64, last));
-            Series { name: contestant.name.clone(), points }
+            Series { name: contestant.name.clone(), points, ..Series::default() }
         });
         let chart = Chart {
             title: format!("{case}: runs without a bug"),
@@ -47,6 +47,7 @@ pub fn coverages(plan: &Plan, curves: &[Curve]) -> Vec<(String, Chart)> {
         let series = own.map(|curve| Series {
             name: plan.contestants[curve.contestant].name.clone(),
             points: numbers(&curve.coverage),
+            ..Series::default()
         });
         let chart = Chart {
             title: format!("{case}: distinct observations"),
@@ -72,7 +73,7 @@ pub fn actions(plan: &Plan, curves: &[Curve]) -> Vec<(String, Chart)> {
             let count = |counts: &BTreeMap<String, u64>| counts.get(name).copied().unwrap_or(0);
             let points =
                 curve.actions.iter().map(|(at, counts)| (*at as f64, count(counts) as f64));
-            Series { name: name.clone(), points: points.collect() }
+            Series { name: name.clone(), points: points.collect(), ..Series::default() }
         });
         let chart = Chart {
             title: format!("{case} by {strategy}: actions"),

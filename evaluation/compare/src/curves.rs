@@ -33,13 +33,14 @@ const POINTS: u64 = 50;
 
 /// Runs so many schedules of every program under every strategy, whatever bugs they show, and
 /// observes every state. These runs are apart from all trials: to look costs time, and a trial
-/// ends at its first bug.
+/// ends at its first bug. There is no curve of a search, which observes nothing.
 pub fn curves(plan: &Plan, schedules: u64, stop: &Arc<AtomicBool>) -> Vec<Curve> {
-    let pairs: Vec<_> = plan.pairs().collect();
+    let pairs = plan.pairs().enumerate();
+    let pairs: Vec<_> = pairs.filter(|(_, (_, by))| by.searches().is_none()).collect();
     let all = plan.contestants.len();
     let mut done = BTreeMap::new();
     let watched = |pair: usize| {
-        let (case, contestant) = pairs[pair];
+        let (pair, (case, contestant)) = pairs[pair];
         let Seen { coverage, actions, .. } = watch(plan, case, contestant, schedules, stop);
         Curve { case: pair / all, contestant: pair % all, coverage, actions }
     };
@@ -73,7 +74,7 @@ fn watch(
         stop: stop.clone(),
         ..options
     };
-    let report = case.run(run);
+    let report = case.run(run, None);
     let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
     seen.mark(report.schedules);
     std::mem::take(&mut *seen)

@@ -1,11 +1,14 @@
 //! What is compared with what, how often and for how long.
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dally::checking::AnyProgram;
 use dally::contract::{Program, fingerprint};
-use dally::search::{self, Options, Report, Strategy, StrategyKind};
+use dally::search::strata::{self, Bundled, SearchKind};
+use dally::search::{Options, Report, Strategy, StrategyKind};
 use dally_protocols::Protocol;
 
 /// A program with a bug to be found, or without.
@@ -19,7 +22,7 @@ pub struct Case {
     pub max_steps: usize,
     /// What a step is in it: counts compare only where this is the same.
     pub granularity: &'static str,
-    run: Arc<dyn Fn(Options) -> Report + Send + Sync>,
+    run: Arc<dyn Fn(Options, Option<SearchKind>) -> Report + Send + Sync>,
 }
 
 impl Case {
@@ -31,7 +34,7 @@ impl Case {
             bug: bug.unwrap_or_default().to_owned(),
             max_steps: protocol.max_steps,
             granularity: make(bug).granularity(),
-            run: Arc::new(move |options| make(bug).run(options, Arc::new(()))),
+            run: Arc::new(move |options, search| run(make(bug), options, search)),
         }
     }
 
@@ -47,14 +50,24 @@ impl Case {
             bug: String::new(),
             max_steps,
             granularity: program.granularity(),
-            run: Arc::new(move |options| search::run(program.clone(), options, Arc::new(()))),
+            run: Arc::new(move |options, search| run(program.clone(), options, search)),
         }
     }
 
-    /// Runs schedules of it.
-    pub(crate) fn run(&self, options: Options) -> Report {
-        (self.run)(options)
+    /// Runs schedules of it, by a search if one is named.
+    pub(crate) fn run(&self, options: Options, search: Option<SearchKind>) -> Report {
+        (self.run)(options, search)
     }
+}
+
+fn run<P: AnyProgram + ?Sized>(
+    program: Arc<P>,
+    options: Options,
+    search: Option<SearchKind>,
+) -> Report {
+    let Some(search) = search else { return program.run(options, Arc::new(())) };
+    let options = Options { executions: Some(options.schedules), ..options };
+    program.explore(Bundled::default(), strata::Plan { search, ..strata::Plan::default() }, options)
 }
 
 /// `program` or `program:bug`.
@@ -73,12 +86,18 @@ impl fmt::Debug for Case {
     }
 }
 
-/// A strategy under a name.
+/// A strategy under a name, or a search that runs one execution after another.
 #[derive(Clone)]
 pub struct Contestant {
     /// The name, which tells it from the others.
     pub name: String,
-    build: Arc<dyn Fn(u64, usize) -> Box<dyn Strategy> + Send + Sync>,
+    by: By,
+}
+
+#[derive(Clone)]
+enum By {
+    Strategy(Arc<dyn Fn(u64, usize) -> Box<dyn Strategy> + Send + Sync>),
+    Search(SearchKind),
 }
 
 impl Contestant {
@@ -87,11 +106,44 @@ impl Contestant {
         name: impl Into<String>,
         build: impl Fn(u64, usize) -> Box<dyn Strategy> + Send + Sync + 'static,
     ) -> Contestant {
-        Contestant { name: name.into(), build: Arc::new(build) }
+        Contestant { name: name.into(), by: By::Strategy(Arc::new(build)) }
     }
 
-    pub(crate) fn build(&self, seed: u64, max_steps: usize) -> Box<dyn Strategy> {
-        (self.build)(seed, max_steps)
+    /// The search `dpor` or `concolic`, if this is the name of one. It does the same in every run, so how many of
+    /// them find something says nothing; what is found, and after how many executions, does.
+    pub fn search(name: &str) -> Option<Contestant> {
+        let search = [SearchKind::Dpor, SearchKind::Concolic]
+            .into_iter()
+            .find(|search| search.to_string() == name)?;
+        Some(Contestant { name: name.to_owned(), by: By::Search(search) })
+    }
+
+    /// The strategy of a run; nothing for a search.
+    pub(crate) fn build(&self, seed: u64, max_steps: usize) -> Option<Box<dyn Strategy>> {
+        match &self.by {
+            By::Strategy(build) => Some(build(seed, max_steps)),
+            By::Search(_) => None,
+        }
+    }
+
+    /// The search; nothing for a strategy.
+    pub(crate) fn searches(&self) -> Option<SearchKind> {
+        match self.by {
+            By::Strategy(_) => None,
+            By::Search(search) => Some(search),
+        }
+    }
+}
+
+/// A strategy by its name, or `dpor` or `concolic`.
+impl FromStr for Contestant {
+    type Err = <StrategyKind as FromStr>::Err;
+
+    fn from_str(name: &str) -> Result<Contestant, Self::Err> {
+        match Contestant::search(name) {
+            Some(search) => Ok(search),
+            None => name.parse::<StrategyKind>().map(Contestant::from),
+        }
     }
 }
 
@@ -191,9 +243,10 @@ impl Plan {
 
     /// The options of a run.
     pub(crate) fn options(&self, case: &Case, contestant: &Contestant, seed: u64) -> Options {
+        let unused = || Options::default().strategy;
         Options {
             program: case.program.clone(),
-            strategy: contestant.build(seed, case.max_steps),
+            strategy: contestant.build(seed, case.max_steps).unwrap_or_else(unused),
             seed,
             schedules: self.schedules,
             time: self.time,

@@ -169,7 +169,10 @@ fn key(plan: &Plan, planned: Planned<'_>) -> String {
         field(case.granularity),
         field(&contestant.name),
         // What is behind the name, with all its parameters.
-        field(&contestant.build(seed, case.max_steps).name()),
+        field(&contestant.build(seed, case.max_steps).map_or_else(
+            || contestant.name.clone(),
+            |strategy| strategy.name(),
+        )),
         case.max_steps,
         plan.schedules,
         plan.time.map_or_else(String::new, |time| time.as_secs_f64().to_string()),

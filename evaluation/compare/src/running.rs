@@ -84,7 +84,7 @@ fn run(plan: &Plan, index: usize, stop: &Arc<AtomicBool>) -> Result<Option<Trial
     let planned = plan.trial(index);
     let Planned { case, contestant, seed, .. } = planned;
     let options = Options { stop: stop.clone(), ..plan.options(case, contestant, seed) };
-    let report = case.run(options);
+    let report = case.run(options, contestant.searches());
     match report.ended {
         Ended::Interrupted => Ok(None),
         Ended::Failed => Err(Problem::Run { which: planned.to_string(), notes: report.notes }),

@@ -1,5 +1,7 @@
 //! What a few runs allow to say.
 
+pub use dally::report::survival::{Effort, Fall, survival};
+
 /// Wilson's score interval for a share of which `found` of `all` were seen, at 95%.
 ///
 /// It is never empty and never leaves the range from 0 to 1, however few runs there were and
@@ -28,16 +30,6 @@ pub fn wilson(found: u64, all: u64) -> (f64, f64) {
 /// The 97.5% quantile of the normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// An effort, and whether it was rewarded: `spent` schedules or steps until the bug was `found`,
-/// or until they were used up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Effort {
-    /// How much.
-    pub spent: u64,
-    /// Whether it was enough.
-    pub found: bool,
-}
-
 /// The least effort within which half of all runs find the bug: where [`survival`] falls to one
 /// half, so that table and chart say the same; nothing if it does not fall so far.
 ///
@@ -46,7 +38,7 @@ pub struct Effort {
 pub fn median(efforts: &[Effort]) -> Option<u64> {
     // Products of fractions may miss an exact half by a little.
     let half = 0.5 + 1e-9;
-    survival(efforts).into_iter().find(|&(_, share)| share <= half).map(|(spent, _)| spent)
+    survival(efforts).into_iter().find(|fall| fall.share <= half).map(|fall| fall.spent)
 }
 
 /// The effort of all runs together for each bug found: what a bug costs on average, if every
@@ -65,28 +57,6 @@ pub fn geometric_mean(counts: &[u64]) -> Option<(f64, usize)> {
         counts.iter().filter(|&&count| count > 0).map(|&count| (count as f64).ln()).collect();
     let mean = logs.iter().sum::<f64>() / logs.len() as f64;
     (!logs.is_empty()).then(|| (mean.exp(), logs.len()))
-}
-
-/// The share of runs that have not found the bug after so many schedules, as a staircase: the
-/// points (schedules, share) at which it falls. Runs that were cut off earlier without a bug
-/// leave the ranks instead of counting as survivors (Kaplan and Meier, 1958).
-pub fn survival(efforts: &[Effort]) -> Vec<(u64, f64)> {
-    let mut sorted = efforts.to_vec();
-    // At the same effort those that found it still count those that did not.
-    sorted.sort_by_key(|effort| (effort.spent, !effort.found));
-    let mut share = 1.0;
-    let mut points: Vec<(u64, f64)> = Vec::new();
-    for (before, effort) in sorted.iter().enumerate() {
-        if effort.found {
-            let left = sorted.len() - before;
-            share *= (left - 1) as f64 / left as f64;
-            match points.last_mut() {
-                Some(last) if last.0 == effort.spent => last.1 = share,
-                _ => points.push((effort.spent, share)),
-            }
-        }
-    }
-    points
 }
 
 #[cfg(test)]
@@ -166,17 +136,5 @@ mod tests {
         assert!((mean - 50.0).abs() < 1e-9);
         assert_eq!(counted, 2);
         assert_eq!(geometric_mean(&[0, 0]), None);
-    }
-
-    /// The textbook example: without censoring it is the share of those that are left.
-    #[test]
-    fn survival_falls_by_one_run_for_each_bug() {
-        assert_eq!(survival(&efforts(&[1, 2, 2, 4], &[])), [(1, 0.75), (2, 0.25), (4, 0.0)]);
-    }
-
-    #[test]
-    fn survival_takes_runs_that_were_cut_off_out_of_the_ranks() {
-        let points = survival(&efforts(&[1, 3], &[2, 4]));
-        assert_eq!(points, [(1, 0.75), (3, 0.375)]);
     }
 }

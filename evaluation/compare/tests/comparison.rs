@@ -65,6 +65,23 @@ fn without_times(compared: Compared) -> Compared {
 }
 
 #[test]
+fn searches_with_reduction_do_the_same_in_every_run_and_end_after_as_many_executions() {
+    let contestants = ["dpor", "concolic"].map(|name| name.parse().unwrap()).into();
+    let mut plan = Plan { contestants, runs: 2, ..plan() };
+    let compared = compare(&plan, None, &|_| {}, &Arc::default()).unwrap();
+    let ran = |trials: &[dally_compare::Trial]| -> Vec<_> {
+        trials.iter().map(|trial| (trial.found, trial.schedules)).collect()
+    };
+    assert_eq!(ran(&compared.trials[..4]), ran(&compared.trials[4..]));
+    assert!(compared.trials[0].found, "{:?}", compared.trials[0]);
+    assert_eq!(curves(&plan, 10, &Arc::default()).len(), 0);
+    // Less than it takes.
+    plan.schedules = compared.trials[0].schedules - 1;
+    let stopped = compare(&plan, None, &|_| {}, &Arc::default()).unwrap();
+    assert_eq!(ran(&stopped.trials[..1]), [(false, plan.schedules)]);
+}
+
+#[test]
 fn every_run_is_a_line_in_the_order_of_the_plan() {
     let scratch = Scratch::new("lines");
     let plan = Plan { runs: 2, ..plan() };

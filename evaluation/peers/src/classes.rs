@@ -61,6 +61,13 @@ pub fn compare(rounds: u64, budget: Duration, wanted: &str) -> bool {
             3.0,
         ),
         row(
+            "senders 3 x 3, tasks | threads",
+            1_680,
+            in_dally::many_senders_of_tasks(3, 3),
+            || in_traceforge::senders(3, 3),
+            2.0,
+        ),
+        row(
             "mutex 2 x 5, tasks | threads and a server",
             252,
             in_dally::locks_of_tasks(2, 5),

@@ -7,6 +7,7 @@ use dally::machine;
 use dally::machines::{Addr, Cx, MachineProgram, Setup};
 use dally::search::{Options, StrategyKind, run as search};
 use dally::tasks::sync::{Mutex, mpsc};
+use dally::tasks::task::block_in_place;
 use dally::tasks::{TaskProgram, spawn};
 
 use crate::measure::{Strategy, Work};
@@ -211,23 +212,49 @@ impl Burst {
     }
 }
 
-/// So many tasks that take a lock so often each.
+/// So many tasks that send so many messages each to the main task, which blocks its thread until they have come, as
+/// a thread does. One that awaits them can do something else where there is none, so whether it finds one when
+/// it looks would make classes of its own.
+pub fn many_senders_of_tasks(senders: usize, messages: usize) -> TaskProgram {
+    TaskProgram::new("senders", move || async move {
+        let (sender, mut receiver) = mpsc::channel(senders * messages);
+        for id in 0..senders {
+            let sender = sender.clone();
+            drop(spawn(async move {
+                for message in 0..messages {
+                    sender.send((id, message)).await.unwrap();
+                }
+            }));
+        }
+        block_in_place(|| {
+            for _ in 0..senders * messages {
+                receiver.blocking_recv().unwrap();
+            }
+        });
+    })
+}
+
+/// So many tasks that take a lock so often each. The main task blocks its thread until they are done.
 pub fn locks_of_tasks(tasks: u32, times: u32) -> TaskProgram {
     TaskProgram::new("locks", move || async move {
         let count = Arc::new(Mutex::new(0u32));
         let tasks: Vec<_> = (0..tasks)
             .map(|_| {
-                let count = Arc::clone(&count);
-                spawn(async move {
+                let (count, (done, is_done)) = (Arc::clone(&count), mpsc::unbounded_channel());
+                drop(spawn(async move {
                     for _ in 0..times {
                         *count.lock().await += 1;
                     }
-                })
+                    done.send(()).unwrap();
+                }));
+                is_done
             })
             .collect();
-        for task in tasks {
-            task.await.unwrap();
-        }
+        block_in_place(|| {
+            for mut is_done in tasks {
+                is_done.blocking_recv().unwrap();
+            }
+        });
     })
 }
 

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use dally_core::{Finding, Report};
 use rusqlite::{Connection, Row, params};
 
-use super::{Store, StoreError, Told};
+use super::keep::Told;
+use super::{Store, StoreError};
 
 /// A finding that a campaign knows, one for each program and cause.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,16 +1,14 @@
 //! Sessions of a test of this workspace: cargo runs it, and it answers over its standard streams.
 
-use std::io::{BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use dally::contract::Schedule;
-use dally::explore::lines::Remote;
 use dally::explore::{Reply, Request};
-use dally::report::tell;
 
 use super::{Ask, say};
 use crate::cargo::{cargo, listed, of_recorded};
 use crate::error::CliError;
+use crate::test_process::TestProcess;
 use crate::tokio::Replaced;
 
 /// A test that can be explored.
@@ -65,59 +63,20 @@ impl TestOf {
     /// Starts the test in a process of its own, and waits until it answers.
     pub fn open(&self) -> Result<Ask, CliError> {
         let mut command = self.command(&["--", "--exact"]);
-        command.env("DALLY_EXPLORE", "1").stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().map_err(CliError::Cargo)?;
-        let (Some(requests), Some(replies)) = (child.stdin.take(), child.stdout.take()) else {
-            unreachable!("both streams are pipes");
-        };
-        let remote = Remote::new(BufReader::new(replies), requests);
-        let mut process = Process { child, remote: Some(remote) };
+        command.env("DALLY_EXPLORE", "1");
+        let mut process = TestProcess::start(command).map_err(CliError::Cargo)?;
         let first = match &self.path {
             Some(schedule) => Request::Open { schedule: schedule.clone() },
             None => Request::Look,
         };
         let opened = process
-            .try_ask(first)
+            .ask(first)
             .map_err(|why| CliError::NotExplored { test: self.name.clone(), why })?;
         if let Some(why) = opened.error {
             say(&format!("note: {why}\n"));
         }
         Ok(Box::new(move |request| {
-            process.try_ask(request).unwrap_or_else(|why| Reply::error(why.to_string()))
+            process.ask(request).unwrap_or_else(|why| Reply::error(why.to_string()))
         }))
-    }
-}
-
-/// The process of a test. It ends when it is no longer asked.
-struct Process {
-    child: Child,
-    remote: Option<Remote<BufReader<ChildStdout>, ChildStdin>>,
-}
-
-impl Process {
-    fn try_ask(&mut self, request: Request) -> std::io::Result<Reply> {
-        let Some(remote) = &mut self.remote else {
-            return Err(std::io::ErrorKind::BrokenPipe.into());
-        };
-        // What cargo and the harness print before the test begins is not for whoever explores.
-        remote.ask(0, request, &mut |line| {
-            if !is_of_harness(line) {
-                tell::err(line);
-            }
-        })
-    }
-}
-
-fn is_of_harness(line: &str) -> bool {
-    let line = line.trim_start();
-    line.is_empty() || line.starts_with("running ") || line.starts_with("test ")
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // Without requests to come the test ends by itself, and cargo with it.
-        self.remote = None;
-        let _ = std::io::stderr().flush();
-        let _ = self.child.wait();
     }
 }

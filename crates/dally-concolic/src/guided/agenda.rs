@@ -11,8 +11,8 @@ use crate::driver::{Assignment, ConcolicInputs, Key, with};
 use crate::recorder::{Branch, Taken};
 use crate::terms::Atom;
 
-/// More branches than this are not kept.
-const MOST_KEPT: usize = 1 << 20;
+/// More branches, choices and inputs than this are not kept: some hundred megabytes.
+const MOST_KEPT: usize = 1 << 21;
 
 /// After so many that cannot be turned round, the next schedule is drawn.
 const TRIES: u32 = 256;
@@ -38,6 +38,13 @@ pub(super) struct Begin {
     pub(super) branch: usize,
     /// The execution in which it came out as it did.
     from: Arc<Ended>,
+}
+
+impl Ended {
+    /// How much is kept of it.
+    fn size(&self) -> usize {
+        self.taken.path.len() + self.taken.values() + self.choices.len() + self.inputs.len()
+    }
 }
 
 impl Begin {
@@ -75,12 +82,12 @@ impl Agenda {
         if open.clone().next().is_none() {
             return;
         }
-        if self.kept + path.len() > MOST_KEPT {
+        if self.kept + ended.size() > MOST_KEPT {
             self.dropped += 1;
             return;
         }
         let fresh: Vec<usize> = open.filter(|&branch| is_fresh(&path[branch])).collect();
-        self.kept += path.len();
+        self.kept += ended.size();
         let rank = (Reverse(ended.brought), self.executions);
         self.executions += 1;
         let from = ended.from;
@@ -128,7 +135,7 @@ impl Agenda {
                 *next = branch + 1;
                 return Some((Arc::clone(ended), branch));
             }
-            self.kept -= path.len();
+            self.kept -= ended.size();
             for branch in ended.from..path.len() {
                 self.tried.remove(&(number, branch));
             }

@@ -32,8 +32,8 @@ pub enum Resource {
     Object(ObjectId),
     /// The receiving end of a channel, where that is told from its sending end, which is the object.
     Receiver(ObjectId),
-    /// The value of this number in a queue: written by who puts it there, touched by who looks for it or
-    /// takes it.
+    /// The value of this number in a queue: written by who puts it there and by who takes it when it has come,
+    /// read or changed by who looks whether it is there.
     Entry(ObjectId, u32),
     /// The monitors: all of them hear what is announced.
     Monitors,
@@ -178,6 +178,16 @@ impl Access {
     #[inline]
     pub fn wakes(self) -> bool {
         matches!(self, Access { resource: Resource::Worker(_), mode: Mode::Write, .. })
+    }
+
+    /// Whether one of two steps takes what the other has sent or put in a queue, and does not look whether it
+    /// is there: it cannot step before.
+    pub(super) fn passes_to(self, other: Access) -> bool {
+        match self.resource {
+            Resource::Message(_) => true,
+            Resource::Entry(..) => self.mode == Mode::Write && other.mode == Mode::Write,
+            _ => false,
+        }
     }
 
     pub(super) fn conflicts(self, other: Access) -> bool {

@@ -154,6 +154,9 @@ impl Report {
         self.threads = self.threads.max(later.threads);
         self.elapsed += later.elapsed;
         self.ended = later.ended;
+        if let Some(census) = later.census {
+            self.census.get_or_insert_default().add(&census);
+        }
         let mut further = later.further_causes;
         for finding in later.findings {
             let (cause, occurrences) = (finding.bug.cause(), finding.occurrences);

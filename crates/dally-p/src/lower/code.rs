@@ -129,7 +129,9 @@ pub(crate) struct MachineCode {
     pub(crate) name: Arc<str>,
     pub(crate) kind: MachineKind,
     pub(crate) interface: u16,
+    /// The initial values of its variables, and their names.
     pub(crate) fields: Box<[Value]>,
+    pub(crate) field_names: Box<[Arc<str>]>,
     pub(crate) states: Vec<StateCode>,
     pub(crate) start: u32,
     pub(crate) sends: Events,

@@ -71,6 +71,7 @@ impl Lower<'_> {
             kind: machine.kind,
             interface: machine.interface.map_or(0, |interface| interface.0 as u16),
             fields,
+            field_names: machine.fields.iter().map(|field| field.name.clone()).collect(),
             states,
             start: machine.start.0,
             sends: Events::of(&machine.sends, self.program.events.len()),

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use dally_core::Heat;
+use dally_core::report::{Census, MachineCensus, ON_ENTRY, StateCensus};
 
 use crate::lower::code::{Code, MachineCode, Reaction, StateCode};
 use crate::program::{EventId, MachineKind};
@@ -177,6 +178,39 @@ fn state(code: &Code, coverage: &Coverage, state: &StateCode, start: bool) -> St
             .collect(),
         exits: exits.collect(),
     }
+}
+
+/// What the test has, with counts of 0.
+pub(crate) fn anatomy(code: &Code) -> Census {
+    let mut anatomy = Census::default();
+    for machine in code.machines.iter().filter(|machine| machine.used) {
+        let mut census = MachineCensus::default();
+        census.monitor = machine.kind != MachineKind::Machine;
+        for state in &machine.states {
+            let mut of_state = StateCensus::default();
+            of_state.heat = state.heat;
+            for (at, reaction) in state.reactions.iter().enumerate() {
+                if matches!(reaction, Reaction::Do(_) | Reaction::Goto(..)) {
+                    let event = &code.events[at];
+                    of_state.handled.insert(event.to_string(), 0);
+                    if !census.monitor && at != EventId::NULL.index() {
+                        anatomy.events.insert(event.to_string(), 0);
+                    }
+                }
+            }
+            for exit in &state.exits {
+                let to = machine.states[usize::from(exit.to)].name.to_string();
+                let ways = of_state.ways.entry(to).or_default();
+                ways.extend(exit.on_entry.then(|| (ON_ENTRY.to_owned(), 0)));
+                ways.extend(
+                    exit.on.iter().map(|event| (code.events[event.index()].to_string(), 0)),
+                );
+            }
+            census.states.insert(state.name.to_string(), of_state);
+        }
+        anatomy.machines.insert(machine.name.to_string(), census);
+    }
+    anatomy
 }
 
 pub(crate) fn report(code: &Code, coverage: &Coverage) -> CoverageReport {

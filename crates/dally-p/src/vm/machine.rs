@@ -46,6 +46,8 @@ pub(crate) struct Machine {
     /// A hash of the variables and frames, and the share in the fingerprint; zero if unknown.
     pub(super) body: AtomicU64,
     pub(super) share: AtomicU64,
+    /// What of it is observed as control; zero if unknown.
+    pub(super) control: AtomicU64,
 }
 
 /// What a machine does in its next step.
@@ -118,13 +120,14 @@ impl Machine {
     #[inline]
     pub(crate) fn changes(&mut self) {
         *self.body.get_mut() = 0;
-        *self.share.get_mut() = 0;
+        self.gets_mail();
     }
 
     /// Called before the queue and what follows from it change, and nothing else.
     #[inline]
     pub(crate) fn gets_mail(&mut self) {
         *self.share.get_mut() = 0;
+        *self.control.get_mut() = 0;
     }
 
     #[inline]
@@ -252,6 +255,7 @@ impl Pooled for Machine {
             inbox: Vec::new(),
             body: AtomicU64::new(0),
             share: AtomicU64::new(0),
+            control: AtomicU64::new(0),
         }
     }
 
@@ -269,6 +273,7 @@ impl Pooled for Machine {
         self.inbox.clone_from(&other.inbox);
         *self.body.get_mut() = other.body.load(Relaxed);
         *self.share.get_mut() = other.share.load(Relaxed);
+        *self.control.get_mut() = other.control.load(Relaxed);
     }
 
     fn hash(&self) -> u64 {

@@ -7,7 +7,8 @@
 //!        run.rs       reactions to events: exit, transition and entry functions, raise, goto, specs
 //!          execute.rs   the instructions of one function and those it calls; access.rs, operations.rs,
 //!                       blame.rs; followed.rs where chosen numbers are followed
-//!    machine.rs   variables, frames and queue of one machine: the unit of copying and hashing; identity.rs
+//!    machine.rs   variables, frames and queue of one machine: the unit of copying and hashing; identity.rs,
+//!                observation.rs
 //!      value.rs     values; head.rs, copy.rs, collections.rs, places.rs, casts.rs, print.rs, foreign.rs
 //! ```
 //!
@@ -29,6 +30,7 @@ mod head;
 mod identity;
 mod inbox;
 mod machine;
+mod observation;
 mod operations;
 mod past;
 mod places;

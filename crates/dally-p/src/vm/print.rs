@@ -52,6 +52,61 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
+/// A value as the panel of a page takes it apart, in Rust's notation: texts in quotes, every list in brackets of
+/// its own.
+pub(crate) struct Held<'a>(pub(crate) &'a Code, pub(crate) &'a Value);
+
+impl fmt::Display for Held<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Held(code, value) = *self;
+        let mut between = "";
+        let mut next =
+            |f: &mut fmt::Formatter<'_>| f.write_str(std::mem::replace(&mut between, ", "));
+        match value {
+            Value::Null => f.write_str("null"),
+            Value::Str(text) => write!(f, "{:?}", text.as_str()),
+            Value::Tuple(tuple) if tuple.shape() < UNWRITTEN => {
+                let names = &code.shapes[tuple.shape() as usize];
+                let [open, close] = if names.is_empty() { ["(", ")"] } else { ["{", "}"] };
+                f.write_str(open)?;
+                for (position, item) in tuple.items().iter().enumerate() {
+                    next(f)?;
+                    if let Some(name) = names.get(position) {
+                        write!(f, "{name}: ")?;
+                    }
+                    write!(f, "{}", Held(code, item))?;
+                }
+                f.write_str(close)
+            }
+            Value::Seq(seq) => {
+                f.write_str("[")?;
+                for item in seq.iter() {
+                    next(f)?;
+                    write!(f, "{}", Held(code, item))?;
+                }
+                f.write_str("]")
+            }
+            Value::Set(set) => {
+                f.write_str("{")?;
+                for item in set.items() {
+                    next(f)?;
+                    write!(f, "{}", Held(code, item))?;
+                }
+                f.write_str("}")
+            }
+            Value::Map(map) => {
+                f.write_str("{")?;
+                for (key, value) in map.iter() {
+                    next(f)?;
+                    write!(f, "{}: {}", Held(code, key), Held(code, value))?;
+                }
+                f.write_str("}")
+            }
+            other => write!(f, "{}", Shown(code, other)),
+        }
+    }
+}
+
 /// The lowest shape of a text that is not written out, a tuple of its arguments: this plus the
 /// number of its template. No program can hold one in a variable or send it.
 pub(super) const UNWRITTEN: u32 = 1 << 31;

@@ -3,7 +3,7 @@
 use dally_core::bug::Endless;
 use dally_core::{
     Bug, Captured, Cut, Env, Event, EventSink, MessageId, Problem, StateVisitor, Stop, Tag, Text,
-    WorkerId,
+    WorkerId, fingerprint,
 };
 use triomphe::Arc;
 
@@ -106,6 +106,13 @@ impl dally_core::Program for PProgram {
 
     fn granularity(&self) -> &'static str {
         if self.shared.atomic { "atomic" } else { "per-send" }
+    }
+
+    fn source(&self) -> u64 {
+        let files = self.shared.code.sources.files();
+        files.fold(0, |hash, (_, file)| {
+            fingerprint::mix(hash, fingerprint::of_bytes(file.text.as_bytes()))
+        })
     }
 
     /// As in the reference: what exceeds a bound ends the schedule.

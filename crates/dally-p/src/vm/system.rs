@@ -1,17 +1,17 @@
 //! One live execution of a P test.
 
 use dally_core::bug::{Place, PlaceOf, Uncontrolled};
+use dally_core::report::Census;
 use dally_core::{
     Acceptance, Access, Bug, Captured, Cut, Env, EventSink, Fingerprint, Footprint, MessageId,
     Observe, Problem, Resource, Status, Stop, System, Wait, Waiting, WorkerId,
 };
 use triomphe::Arc;
 
-use super::coverage::Coverage;
-use super::digest::Digest;
+use super::coverage::{self, Coverage};
 use super::machine::{Machine, Phase};
 use super::pool::{self, Pooled};
-use super::print::name_of;
+use super::print::{Held, name_of};
 use super::run::{state_of, unshared};
 use super::transition_cache::{KnownSteps, Sums};
 use super::value::with_length;
@@ -54,6 +54,11 @@ pub(crate) struct Shared {
 impl System for PSystem {
     fn enabled(&self) -> &[WorkerId] {
         &self.machines.enabled
+    }
+
+    /// A machine that can step is changed by nobody else, but for its queue, which grows at its end.
+    fn pending_lasts(&self) -> bool {
+        true
     }
 
     /// The first operation of a step is known; what its code does up to the next point is not.
@@ -112,33 +117,11 @@ impl System for PSystem {
         Acceptance { hot, relieved, visits: 0 }
     }
 
-    /// A sum over the machines of the declaration and the events in the queue, for control also of the
-    /// state and the position in the code, otherwise of what a machine shows, maybe without its queue. Ids are left out, as in the tool of Mukherjee, Deligiannis,
-    /// Biswas and Lal, "Learning-Based Controlled Concurrency Testing".
+    /// A sum over the machines of what is observed of each. Ids are left out, as in the tool of Mukherjee,
+    /// Deligiannis, Biswas and Lal, "Learning-Based Controlled Concurrency Testing".
     fn observe(&self, how: Observe) -> Option<u64> {
-        Some(self.machines.all().iter().fold(0, |sum: u64, machine| {
-            let mut digest = Digest::new(u64::from(machine.kind));
-            if how != Observe::Custom || machine.shows_queue {
-                for envelope in machine.inbox.iter() {
-                    digest.word(u64::from(envelope.event.0) + 1);
-                }
-            }
-            if how == Observe::Custom && machine.phase != Phase::Halted {
-                digest.word(machine.shown);
-            }
-            if how == Observe::Control {
-                let op = match machine.phase {
-                    Phase::Sending => 1,
-                    Phase::Creating(..) => 2,
-                    Phase::Receiving(..) | Phase::Waiting(_) => 3,
-                    Phase::Halted => 4,
-                    Phase::New => 5,
-                    _ => 0,
-                };
-                digest.word(u64::from(machine.state) << 8 | op);
-            }
-            sum.wrapping_add(digest.value())
-        }))
+        let machines = self.machines.all().iter().map(|machine| machine.observation(how));
+        Some(machines.fold(0, u64::wrapping_add))
     }
 
     #[inline]
@@ -172,6 +155,22 @@ impl System for PSystem {
     fn name(&self, worker: WorkerId) -> String {
         let kind = self.machines.find(worker).map(|at| usize::from(self.machines.get(at).kind));
         kind.map_or("?".into(), |kind| self.shared.code.machines[kind].name.to_string())
+    }
+
+    /// The machines and specs of the test, and the events that somebody handles.
+    fn anatomy(&self) -> Census {
+        coverage::anatomy(&self.shared.code)
+    }
+
+    /// The variables of a machine by their names.
+    fn fields(&self, worker: WorkerId) -> Option<String> {
+        let machine = self.machines.get(self.machines.find(worker)?);
+        let code = &self.shared.code;
+        let kind = &code.machines[usize::from(machine.kind)];
+        let named = kind.field_names.iter().zip(&machine.regs);
+        let fields = named.map(|(name, value)| format!("{name}: {}", Held(code, value)));
+        let fields = fields.collect::<Vec<_>>().join(", ");
+        (machine.phase != Phase::Halted).then(|| format!("{} {{ {fields} }}", kind.name))
     }
 
     fn monitor(&self, index: usize) -> (String, String) {
@@ -233,6 +232,14 @@ impl PSystem {
     pub fn fingerprint_from_scratch(&self) -> Option<Fingerprint> {
         let shares = self.machines.slots.iter().map(|slot| slot.share_from_scratch());
         Some(Fingerprint(shares.fold(0, u64::wrapping_add)))
+    }
+
+    /// Recomputes [`System::observe`], which must equal this, from scratch.
+    #[doc(hidden)]
+    pub fn observe_from_scratch(&self, how: Observe) -> Option<u64> {
+        let machines = self.machines.all().iter();
+        let shares = machines.map(|machine| machine.observation_from_scratch(how));
+        Some(shares.fold(0, u64::wrapping_add))
     }
 
     fn waits(&self, machine: &Machine) -> Option<Waiting> {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dally_core::{
-    Bug, Captured, Cut, Env, Event, MessageId, Problem, Program, Status, Stop, System, Tag, Text,
-    WorkerId,
+    Bug, Captured, Cut, Env, Event, MessageId, Observe, Problem, Program, Status, Stop, System,
+    Tag, Text, WorkerId,
 };
 use dally_p::source::Sources;
 use dally_p::vm::{Foreign, PProgram, PSystem};
@@ -142,6 +142,8 @@ pub fn story_of(program: &PProgram) -> Story {
             return Story { lines, notes: script.notes, end: stopped(stop), steps: steps + 1 };
         }
         assert_eq!(system.fingerprint(), system.fingerprint_from_scratch());
+        let control = Observe::Control;
+        assert_eq!(system.observe(control), system.observe_from_scratch(control));
     }
     Story { lines, notes: script.notes, end: "500 steps".into(), steps: 500 }
 }

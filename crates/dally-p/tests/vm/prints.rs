@@ -137,3 +137,35 @@ fn a_text_that_grows_without_end_is_cut_where_it_is_printed() {
         system.step(worker, &mut unheard).unwrap();
     }
 }
+
+#[test]
+fn the_variables_of_a_machine_are_shown_by_name_with_texts_in_quotes_and_lists_in_brackets() {
+    let program = program(
+        "enum Colour { RED, GREEN }
+         machine Main {
+             var n: int; var who: machine; var said: string; var pair: (int, bool);
+             var named: (left: int, right: seq[int]); var some: set[int]; var by: map[string, int];
+             var colour: Colour; var thing: any;
+             start state S {
+                 entry {
+                     n = 7; who = this; said = \"a, {b\"; pair = (1, true);
+                     named.right += (0, 4); named.right += (1, 5);
+                     some += (3); by[\"k\"] = 2; colour = GREEN;
+                 }
+             }
+         }
+         test t [main=Main]: {Main};",
+    );
+    let mut system = program.start().unwrap();
+    let main = system.enabled()[0];
+    let before = system.fields(main).unwrap();
+    assert!(
+        before.starts_with("Main { n: 0, who: null, said: \"\", pair: (0, False), "),
+        "{before}"
+    );
+    while let Some(&worker) = system.enabled().first() {
+        system.step(worker, &mut Script::default()).unwrap();
+    }
+    insta::assert_snapshot!(system.fields(main).unwrap(), @r#"Main { n: 7, who: Main(0), said: "a, {b", pair: (1, True), named: {left: 0, right: [4, 5]}, some: {3}, by: {"k": 2}, colour: 1, thing: null }"#);
+    assert_eq!(system.fields(main.child(9)), None);
+}

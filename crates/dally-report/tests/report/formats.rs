@@ -122,3 +122,140 @@ fn sarif_has_what_version_2_1_0_requires() {
     assert_eq!(invocation["toolExecutionNotifications"].as_array().unwrap().len(), 1);
     assert!(!text.contains(['\u{1b}', '\u{202e}']));
 }
+
+/// An element of JUnit's XML by the schema that Jenkins publishes (`junit-10.xsd`): the attributes that it must
+/// have, those that it may have, and its children.
+type Element =
+    (&'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
+
+const JUNIT: [Element; 6] = [
+    (
+        "testsuites",
+        &[],
+        &["name", "time", "tests", "failures", "disabled", "errors"],
+        &["testsuite"],
+    ),
+    (
+        "testsuite",
+        &["name"],
+        &[
+            "name",
+            "tests",
+            "failures",
+            "errors",
+            "time",
+            "disabled",
+            "skipped",
+            "timestamp",
+            "hostname",
+            "id",
+        ],
+        &["testcase", "properties", "system-out", "system-err"],
+    ),
+    (
+        "testcase",
+        &["name"],
+        &["name", "assertions", "time", "classname", "status"],
+        &["skipped", "error", "failure", "system-out", "system-err"],
+    ),
+    ("failure", &[], &["type", "message"], &[]),
+    ("error", &[], &["type", "message"], &[]),
+    ("system-out", &[], &[], &[]),
+];
+
+#[test]
+fn junit_is_what_the_schema_of_its_readers_allows() {
+    let xml = three(EVIL, |outcomes| junit("my \"crate\"", outcomes));
+    let document = roxmltree::Document::parse(&xml).unwrap();
+    let mut seen = 0;
+    for node in document.descendants().filter(|node| node.is_element()) {
+        let name = node.tag_name().name();
+        let rule = JUNIT.iter().find(|rule| rule.0 == name);
+        let (_, required, allowed, children) = rule.unwrap_or_else(|| panic!("no <{name}>"));
+        for attribute in node.attributes() {
+            assert!(allowed.contains(&attribute.name()), "<{name} {}>", attribute.name());
+            match attribute.name() {
+                "tests" | "failures" | "errors" => drop(attribute.value().parse::<u32>().unwrap()),
+                "time" => assert!(attribute.value().parse::<f64>().unwrap() >= 0.0),
+                _ => {}
+            }
+        }
+        assert!(required.iter().all(|attribute| node.has_attribute(*attribute)), "<{name}>");
+        for child in node.children().filter(|child| child.is_element()) {
+            let child = child.tag_name().name();
+            assert!(children.contains(&child), "<{child}> in <{name}>");
+        }
+        seen += 1;
+    }
+    assert_eq!(seen, 11);
+}
+
+/// An object of SARIF 2.1.0: what it is called here, the properties that it must have, and those that it may
+/// have, each with the object that it is or is a list of, or nothing. The standard allows no others.
+type Object = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
+
+const SARIF: [Object; 13] = [
+    ("log", &["version", "runs"], &[("$schema", ""), ("version", ""), ("runs", "run")]),
+    (
+        "run",
+        &["tool"],
+        &[
+            ("tool", "tool"),
+            ("columnKind", ""),
+            ("invocations", "invocation"),
+            ("results", "result"),
+        ],
+    ),
+    ("tool", &["driver"], &[("driver", "component")]),
+    ("component", &["name"], &[("name", ""), ("version", ""), ("rules", "rule")]),
+    ("rule", &["id"], &[("id", "")]),
+    (
+        "invocation",
+        &["executionSuccessful"],
+        &[("executionSuccessful", ""), ("toolExecutionNotifications", "notification")],
+    ),
+    ("notification", &["message"], &[("level", ""), ("message", "message")]),
+    (
+        "result",
+        &["message"],
+        &[
+            ("ruleId", ""),
+            ("ruleIndex", ""),
+            ("level", ""),
+            ("message", "message"),
+            ("partialFingerprints", ""),
+            ("properties", ""),
+            ("locations", "location"),
+        ],
+    ),
+    ("message", &["text"], &[("text", "")]),
+    ("location", &[], &[("physicalLocation", "physical")]),
+    ("physical", &["artifactLocation"], &[("artifactLocation", "artifact"), ("region", "region")]),
+    ("artifact", &["uri"], &[("uri", "")]),
+    ("region", &["startLine"], &[("startLine", ""), ("startColumn", "")]),
+];
+
+fn judge(value: &Value, name: &str) -> u32 {
+    if let Value::Array(values) = value {
+        return values.iter().map(|value| judge(value, name)).sum();
+    }
+    let (_, required, allowed) = SARIF.iter().find(|rule| rule.0 == name).unwrap();
+    let object = value.as_object().unwrap_or_else(|| panic!("{name} is an object: {value}"));
+    assert!(required.iter().all(|property| object.contains_key(*property)), "{name}: {value}");
+    let parts = object.iter().map(|(property, value)| {
+        let rule = allowed.iter().find(|(allowed, _)| allowed == property);
+        let (_, part) = rule.unwrap_or_else(|| panic!("{name} has no `{property}`"));
+        if part.is_empty() { 0 } else { judge(value, part) }
+    });
+    1 + parts.sum::<u32>()
+}
+
+#[test]
+fn sarif_has_all_that_its_standard_requires_and_nothing_that_it_does_not_know() {
+    let document: Value = serde_json::from_str(&three(EVIL, sarif)).unwrap();
+    // The log, its run, tool, driver, rule, invocation, notification with its message; for each result a message,
+    // a location, a physical one, an artifact and a region.
+    assert_eq!(judge(&document, "log"), 8 + 2 * 6);
+    let kinds = ["utf16CodeUnits", "unicodeCodePoints"];
+    assert!(kinds.contains(&document["runs"][0]["columnKind"].as_str().unwrap()));
+}

@@ -22,7 +22,7 @@ use std::path::Path;
 use dally_core::draft::Draft;
 use dally_core::fingerprint;
 
-use crate::strategy::Strategy;
+use crate::strategy::{Learner, Strategy};
 
 const MAGIC: &str = "dally-learned ";
 const FORMAT: &str = "2";
@@ -74,7 +74,7 @@ pub(crate) fn load(path: &Path, key: &Key, strategy: &mut dyn Strategy) -> Resul
     let Some((true, learner)) = learner else {
         return Err(format!(
             "The strategy {name} learns nothing that could be kept, so there is no use for the \
-             file `{}`: leave it out, or choose ql or one of its variants, or bonus-max.",
+             file `{}`: leave it out, or choose a strategy that learns, such as ql.",
             path.display()
         ));
     };
@@ -83,10 +83,17 @@ pub(crate) fn load(path: &Path, key: &Key, strategy: &mut dyn Strategy) -> Resul
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(format!("`{}` could not be read: {error}.", path.display())),
     };
-    let learned = content(&bytes, key).and_then(|learned| {
-        learner.recall(learned).then_some(()).ok_or_else(|| DAMAGED.to_owned())
-    });
-    learned.map_err(|why| format!("`{}` {why}", path.display()))
+    recall_by(learner, &bytes, key).map_err(|why| format!("`{}` {why}", path.display()))
+}
+
+/// Has a strategy that learns go on from what a file would have; an error is the end of a sentence about it.
+pub(crate) fn recall(bytes: &[u8], key: &Key, strategy: &mut dyn Strategy) -> Result<(), String> {
+    strategy.learner().map_or(Ok(()), |learner| recall_by(learner, bytes, key))
+}
+
+fn recall_by(learner: &mut dyn Learner, bytes: &[u8], key: &Key) -> Result<(), String> {
+    let learned = content(bytes, key)?;
+    learner.recall(learned).then_some(()).ok_or_else(|| DAMAGED.to_owned())
 }
 
 const DAMAGED: &str =
@@ -133,7 +140,8 @@ fn sum<'a>(key: impl Iterator<Item = &'a str>, bytes: &'a [u8]) -> String {
     format!("{} hash {hash:016x}", bytes.len())
 }
 
-fn whole(key: &Key, learned: &[u8]) -> Vec<u8> {
+/// What a file has: its head, and the bytes of the strategy.
+pub(crate) fn whole(key: &Key, learned: &[u8]) -> Vec<u8> {
     let count = sum(key.0.iter().map(|(_, value)| &**value), learned);
     let lines: String = key.0.iter().map(|(name, value)| format!("{name} {value}\n")).collect();
     let head = format!("{MAGIC}{FORMAT}\n{lines}bytes {count}\n");

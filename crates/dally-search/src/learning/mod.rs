@@ -9,6 +9,7 @@ mod rule;
 mod softmax;
 pub(crate) mod table;
 pub(crate) mod walk;
+pub(crate) mod words;
 
 pub use ql::{Ql, Reward};
 pub use rule::Learning;

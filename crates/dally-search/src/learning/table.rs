@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use crate::prefetch::prefetch;
 
-/// How many observations a table holds at most: 224 MiB with its index, if each has one action and
+/// How many observations a table holds at most: 200 MiB with its index, if each has one action and
 /// values are words. Later ones are not stored, and are new each time.
 const MOST: usize = 1 << 22;
 
@@ -25,11 +25,13 @@ pub trait Worth: Copy {
 /// An observation and its actions are one record. An index by open addressing leads to it, but
 /// whoever asks the index waits for memory, and for the record after that. So each action has the
 /// place of the observation that it led to last: whoever takes the action prefetches what is there,
-/// and mostly that is the next observation.
+/// and mostly that is the next observation. Otherwise it is mostly one that was never made, and that
+/// shows by the tags of the index, a byte each, which stay in the cache.
 #[derive(Clone, Debug)]
 pub(crate) struct Table<V> {
-    /// A power of two of entries, at most 3/4 in use: half of a key, and a place plus 1; or 0.
-    index: Vec<u64>,
+    /// A power of two of entries, at most 3/4 in use: of each a [`tag`], or 0, and in `index` the place.
+    tags: Vec<u8>,
+    index: Vec<u32>,
     /// Records: an observation, its visits and the number of its actions, the actions with their
     /// values and the places they led to, sorted, and [`room`] for more. A record that outgrows its
     /// room is copied to the end; what is left behind, at most half of all, has no visits and, as
@@ -70,7 +72,8 @@ fn room(actions: usize) -> usize {
 
 impl<V> Default for Table<V> {
     fn default() -> Table<V> {
-        Table { index: Vec::new(), words: Vec::new(), observations: 0, values: PhantomData }
+        let (tags, index, words) = (Vec::new(), Vec::new(), Vec::new());
+        Table { tags, index, words, observations: 0, values: PhantomData }
     }
 }
 
@@ -84,20 +87,22 @@ impl<V: Worth> Table<V> {
 
     #[inline]
     pub(crate) fn find(&self, observation: u64) -> Option<At> {
-        if self.index.is_empty() {
+        if self.tags.is_empty() {
             return None;
         }
-        let (mut entry, half) = self.home(observation);
+        let (mut entry, tag) = self.home(observation);
         loop {
-            let found = self.index[entry];
-            if found == 0 {
-                return None;
+            match self.tags[entry] {
+                0 => return None,
+                found if found == tag => {
+                    let at = self.index[entry];
+                    if self.words[at as usize] == observation {
+                        return Some(At(at));
+                    }
+                }
+                _ => {}
             }
-            let at = (found as u32 - 1) as usize;
-            if found >> 32 == half && self.words[at] == observation {
-                return Some(At(at as u32));
-            }
-            entry = (entry + 1) & (self.index.len() - 1);
+            entry = (entry + 1) & (self.tags.len() - 1);
         }
     }
 
@@ -154,7 +159,7 @@ impl<V: Worth> Table<V> {
             return At::NOWHERE;
         }
         self.observations += 1;
-        if self.observations * 4 > self.index.len() * 3 {
+        if self.observations * 4 > self.tags.len() * 3 {
             self.grow();
         }
         self.words.push(observation);
@@ -165,7 +170,9 @@ impl<V: Worth> Table<V> {
 
     #[cold]
     fn grow(&mut self) {
-        let size = (self.index.len() * 2).max(64);
+        let size = (self.tags.len() * 2).max(64);
+        self.tags.clear();
+        self.tags.resize(size, 0);
         self.index.clear();
         self.index.resize(size, 0);
         let mut at = 0;
@@ -178,19 +185,21 @@ impl<V: Worth> Table<V> {
     }
 
     fn enter(&mut self, observation: u64, at: usize) {
-        let (mut entry, half) = self.home(observation);
-        while self.index[entry] != 0 {
-            entry = (entry + 1) & (self.index.len() - 1);
+        let (mut entry, tag) = self.home(observation);
+        while self.tags[entry] != 0 {
+            entry = (entry + 1) & (self.tags.len() - 1);
         }
-        self.index[entry] = half << 32 | (at as u64 + 1);
+        (self.tags[entry], self.index[entry]) = (tag, at as u32);
     }
 
-    /// Where in the index the search for an observation begins, and the half key stored there.
+    /// Where in the index the search for an observation begins, and the tag stored there.
     #[inline]
-    fn home(&self, observation: u64) -> (usize, u64) {
+    fn home(&self, observation: u64) -> (usize, u8) {
         // The top bits of a product depend on all bits: observations may be weak hashes.
         let spread = observation.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        ((spread >> (64 - self.index.len().trailing_zeros())) as usize, spread & 0xffff_ffff)
+        let entry = spread >> (64 - self.tags.len().trailing_zeros());
+        // Of the bits below those of the largest index, the highest; 0 is the tag of nothing.
+        (entry as usize, ((spread >> 32) as u8).max(1))
     }
 
     #[inline]
@@ -277,11 +286,11 @@ impl<V: Worth> Table<V> {
         }
         self.words.extend_from_within(at..at + HEAD + len * Self::ENTRY);
         self.words.resize(moved + Self::size(len + 1), 0);
-        let (mut entry, half) = self.home(self.words[at]);
-        while self.index[entry] as u32 as usize != at + 1 {
-            entry = (entry + 1) & (self.index.len() - 1);
+        let (mut entry, tag) = self.home(self.words[at]);
+        while self.tags[entry] != tag || self.index[entry] as usize != at {
+            entry = (entry + 1) & (self.tags.len() - 1);
         }
-        self.index[entry] = half << 32 | (moved as u64 + 1);
+        self.index[entry] = moved as u32;
         self.words[at + 1] = len as u64;
         self.words[at + HEAD] = moved as u64;
         Some(moved)

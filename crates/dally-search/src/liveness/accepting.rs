@@ -140,6 +140,10 @@ impl<S: Captured, F: Fn(&S, &S) -> bool> System for Related<S, F> {
         self.live.pending(worker, out);
     }
 
+    fn pending_lasts(&self) -> bool {
+        self.live.pending_lasts()
+    }
+
     fn step(&mut self, worker: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
         self.before.restore_from(&self.live);
         self.live.step(worker, env)?;

@@ -52,11 +52,12 @@ pub(crate) struct Engine<S: StateSpace, D: InputDriver> {
     pub(super) seats: Seats,
     /// The races of the execution that have not been reversed.
     pub(super) races: Vec<Race>,
-    /// The first node that belongs to the part under way, and how many executions it has had since it
-    /// was last divided, and may have.
+    /// The first node that belongs to the part under way, how many executions it has had since it was
+    /// last divided, and may have, and how many divisions it comes from.
     pub(super) base: usize,
     pub(super) executions: u64,
     pub(super) patience: u64,
+    pub(super) divisions: u32,
     pub(super) footprint: Footprint,
     pub(super) rule: Reduction,
     /// What the choices of a schedule may cost, by the rule.
@@ -92,6 +93,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             base: 0,
             executions: 0,
             patience: 0,
+            divisions: 0,
             footprint: Footprint::default(),
             rule,
             bound,

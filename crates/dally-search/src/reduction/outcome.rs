@@ -1,7 +1,8 @@
 //! What comes of parts of a reduced search, and how that adds up in the order of parts.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
+use dally_core::report::MAX_FINDINGS;
 use dally_core::{Bug, Cause};
 
 use crate::choice_log::ChoiceWriter;
@@ -34,16 +35,18 @@ pub(crate) struct Outcome {
     pub(crate) stopped: bool,
     /// The search was ended before this was explored to its end.
     pub(crate) unfinished: bool,
+    /// The bugs by their causes, in the order of the first of each.
     bugs: Vec<Found>,
-    /// The causes of bugs so far, of which one is kept each.
-    causes: BTreeSet<Cause>,
+    places: BTreeMap<Cause, usize>,
 }
 
-/// A bug, after so many executions.
-struct Found {
+/// The bugs of one cause.
+pub(crate) struct Found {
+    pub(crate) cause: Cause,
+    pub(crate) times: u64,
+    /// The first one, and how many executions there were then.
+    pub(crate) raw: Option<Box<RawFinding>>,
     executed: u64,
-    cause: Cause,
-    raw: Option<Box<RawFinding>>,
 }
 
 impl Outcome {
@@ -61,13 +64,23 @@ impl Outcome {
     /// first of its cause.
     pub(crate) fn found(&mut self, bug: Bug, writer: &ChoiceWriter) -> Option<&RawFinding> {
         let (cause, executed) = (bug.cause(), self.executed);
-        let raw = self.causes.insert(cause.clone()).then(|| {
+        if let Some(&place) = self.places.get(&cause) {
+            self.bugs[place].times += 1;
+            return None;
+        }
+        // A report has so many findings at most.
+        let raw = (self.bugs.len() < MAX_FINDINGS).then(|| {
             let choices = writer.choices();
             let raw = RawFinding::new(bug, executed.saturating_sub(1));
             Box::new(RawFinding { searched: true, choices, ..raw })
         });
-        self.bugs.push(Found { executed, cause, raw });
+        self.push(Found { cause, times: 1, raw, executed });
         self.bugs.last().and_then(|found| found.raw.as_deref())
+    }
+
+    fn push(&mut self, found: Found) {
+        self.places.insert(found.cause.clone(), self.bugs.len());
+        self.bugs.push(found);
     }
 
     /// Adds what came of the part after this one.
@@ -87,23 +100,25 @@ impl Outcome {
         self.inputs |= later.inputs;
         self.stopped |= later.stopped;
         self.unfinished |= later.unfinished;
-        for Found { executed, cause, raw } in later.bugs {
-            let first = self.causes.insert(cause.clone());
-            let raw = raw.filter(|_| first);
-            self.bugs.push(Found { executed: before + executed, cause, raw });
+        for found in later.bugs {
+            if let Some(&place) = self.places.get(&found.cause) {
+                self.bugs[place].times += found.times;
+            } else {
+                let raw = found.raw.filter(|_| self.bugs.len() < MAX_FINDINGS);
+                self.push(Found { executed: before + found.executed, raw, ..found });
+            }
         }
     }
 
-    /// The bugs in their order, with the numbers of their executions. The first of each cause is whole.
-    pub(crate) fn take_bugs(&mut self) -> Vec<(Cause, Option<Box<RawFinding>>)> {
-        let bugs = std::mem::take(&mut self.bugs).into_iter();
-        let numbered = bugs.map(|Found { executed, cause, raw }| {
-            let raw = raw.map(|mut raw| {
+    /// The bugs, with the numbers of their executions.
+    pub(crate) fn take_bugs(&mut self) -> Vec<Found> {
+        self.places.clear();
+        let mut bugs = std::mem::take(&mut self.bugs);
+        for Found { executed, raw, .. } in &mut bugs {
+            if let Some(raw) = raw {
                 raw.schedule = executed.saturating_sub(1);
-                raw
-            });
-            (cause, raw)
-        });
-        numbered.collect()
+            }
+        }
+        bugs
     }
 }

@@ -8,7 +8,8 @@
 //! from the node with those that are not covered.
 //!
 //! A part is given away after a fixed number of executions, whether or not a thread waits for it. So the
-//! tree that is explored is the same with any number of threads.
+//! tree that is explored is the same with any number of threads. A part of a part of a part is not divided
+//! any further, or what waits would grow with the square of the length of an execution.
 
 use dally_core::Choice;
 
@@ -25,6 +26,9 @@ use crate::strata::StateSpace;
 const FIRST_PATIENCE: u64 = 4;
 const MOST_PATIENCE: u64 = 256;
 
+/// A part that was divided so often is explored as a whole. Each division has copies of the nodes before it.
+const MOST_DIVISIONS: u32 = 16;
+
 /// An execution that is to be gone on with from its last node, and from those before it as far as they
 /// belong to the part.
 pub(crate) struct Part<Snapshot, A> {
@@ -37,6 +41,8 @@ pub(crate) struct Part<Snapshot, A> {
     /// for whoever they belong to.
     base: usize,
     patience: u64,
+    /// How many divisions it is below or beside of.
+    divisions: u32,
 }
 
 /// What is left of a part that was explored: its first node, and what is to be explored from those
@@ -95,7 +101,7 @@ fn sequences<A>(tree: Vec<Branch<A>>) -> Covered<A> {
 impl<S: StateSpace, D: InputDriver> Engine<S, D> {
     /// Goes to the last node of a part.
     pub(super) fn load(&mut self, part: Part<S::Snapshot, D::Assignment>) {
-        let Part { choices, nodes, seats, races, base, patience } = part;
+        let Part { choices, nodes, seats, races, base, patience, divisions } = part;
         self.writer.rewind(0);
         choices.into_iter().for_each(|choice| self.writer.write(choice));
         self.depth = nodes.len() - 1;
@@ -107,17 +113,19 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         }
         (self.seats, self.races) = (seats, races);
         (self.base, self.patience, self.executions) = (base, patience, 0);
+        self.divisions = divisions;
     }
 
     /// The whole tree is one part.
     pub(super) fn load_first(&mut self) {
         (self.base, self.patience, self.executions) = (0, FIRST_PATIENCE, 0);
+        self.divisions = 0;
     }
 
     /// Gives away what is left at the first node that has something left, if another node has too. An
     /// execution has just come to its end.
     pub(super) fn divide(&mut self) -> Option<Division<S::Snapshot, D::Assignment>> {
-        if self.executions < self.patience {
+        if self.executions < self.patience || self.divisions == MOST_DIVISIONS {
             return None;
         }
         let is_left = |&at: &usize| !self.nodes[at].wakeup.is_empty();
@@ -141,21 +149,23 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         let divided = std::mem::replace(&mut afterwards[at], self.nodes[at].as_seen());
         let choices = self.writer.choices_in(0..divided.path);
         beside.push(divided);
-        let part = |nodes, base, seats| Part {
+        let divisions = self.divisions + 1;
+        let part = |nodes, base, divisions, seats| Part {
             choices: choices.clone(),
             nodes,
             seats,
             races: self.races.iter().filter(|race| race.last() < at).copied().collect(),
             base,
             patience: self.patience,
+            divisions,
         };
         let division = Division {
-            beside: part(beside, at, self.seats.up_to(at)),
-            afterwards: part(afterwards, self.base, self.seats.before(at)),
+            beside: part(beside, at, divisions, self.seats.up_to(at)),
+            afterwards: part(afterwards, self.base, self.divisions, self.seats.before(at)),
             leaves,
             expected,
         };
-        self.base = at + 1;
+        (self.base, self.divisions) = (at + 1, divisions);
         Some(division)
     }
 

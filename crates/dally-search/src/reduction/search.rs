@@ -10,7 +10,7 @@ use super::inputs::{GivenInputs, InputDriver};
 use super::rule::Reduction;
 use crate::confirm::RawFinding;
 use crate::options::{Expected, Options, Sink};
-use crate::runner::{Run, count_bug};
+use crate::runner::{Run, count_bugs};
 use crate::strata::{Replaying, SearchKind, StateSpace};
 use crate::supervisor::LeaveBehind;
 
@@ -85,7 +85,7 @@ where
     let mut run = Run::new(program, options, by.name(D::BRANCHES), sink);
     run.report.threads = drivers.len();
     run.report.notes.extend(note);
-    let parts = Arc::new(PartsOf::<S, D>::new(run.shared.clone()));
+    let parts = Arc::new(PartsOf::<S, D>::new(run.shared.clone(), run.options.executions));
     let mut threads = run.supervisor::<(), ()>();
     for driver in drivers {
         let (program, limits) = (run.program.clone(), run.shared.description.limits);
@@ -119,14 +119,13 @@ where
     run.supervise(&mut threads, LeaveBehind::InsideProgram, tick, |_, ()| {});
     threads.finish();
     let (mut outcome, estimate, failed) = parts.take();
-    let mut bugs = outcome.take_bugs();
     let is_failed = failed.is_some();
-    if let Some(bug) = failed {
+    let failed = failed.map(|bug| {
         let cause = bug.cause();
         let raw = RawFinding::new(bug, 0);
         run.shared.sink.found(&raw.finding(&run.shared.description));
-        bugs.push((cause, Some(Box::new(raw))));
-    }
+        (cause, 1, Some(Box::new(raw)))
+    });
     if is_failed || outcome.stopped {
         run.ended = run.ended.or(Some(Ended::Bug));
     } else if !outcome.unfinished {
@@ -134,8 +133,10 @@ where
         run.ended = run.ended.or(Some(if all { Ended::Exhausted } else { Ended::Bound }));
     }
     let mut confirming = run.supervisor();
-    for (cause, raw) in bugs {
-        if let Some(raw) = count_bug(&mut run.groups, cause, raw) {
+    let bugs = outcome.take_bugs().into_iter();
+    for (cause, times, raw) in bugs.map(|found| (found.cause, found.times, found.raw)).chain(failed)
+    {
+        if let Some(raw) = count_bugs(&mut run.groups, cause, times, raw) {
             run.confirm(&mut confirming, raw);
         }
     }

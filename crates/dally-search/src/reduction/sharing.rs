@@ -23,6 +23,8 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The parts of one search. `N` and `A` are the snapshots and the assignments of its nodes.
 pub(crate) struct Parts<N, A> {
     shared: Arc<Shared>,
+    /// After so many executions the search ends.
+    most: u64,
     inside: Mutex<Inside<N, A>>,
     changed: Condvar,
     /// How often estimates were asked for.
@@ -76,7 +78,7 @@ struct Entry {
 }
 
 impl<N, A: Clone> Parts<N, A> {
-    pub(crate) fn new(shared: Arc<Shared>) -> Parts<N, A> {
+    pub(crate) fn new(shared: Arc<Shared>, most: Option<u64>) -> Parts<N, A> {
         let mut inside = Inside {
             ready: Vec::new(),
             waiting: Vec::new(),
@@ -89,7 +91,8 @@ impl<N, A: Clone> Parts<N, A> {
         inside.log.push(Entry::new(first.id, Estimate::default()));
         inside.ready.push(first);
         let (inside, asked) = (Mutex::new(inside), AtomicU64::new(0));
-        Parts { shared, inside, changed: Condvar::new(), asked }
+        let most = most.unwrap_or(u64::MAX);
+        Parts { shared, most, inside, changed: Condvar::new(), asked }
     }
 
     pub(crate) fn keeps_going(&self) -> bool {
@@ -109,7 +112,9 @@ impl<N, A: Clone> Parts<N, A> {
 
     /// An execution has come to its end, with so many steps since the last one.
     pub(crate) fn executed(&self, steps: u64, writer: &ChoiceWriter) {
-        self.shared.schedules.fetch_add(1, Ordering::Relaxed);
+        if self.shared.schedules.fetch_add(1, Ordering::Relaxed) + 1 >= self.most {
+            self.shared.halt.store(true, Ordering::Relaxed);
+        }
         self.shared.steps.fetch_add(steps, Ordering::Relaxed);
         if self.shared.sink.wants_executions() {
             self.shared.sink.executed(&writer.choices());

@@ -69,9 +69,10 @@ impl Step {
         self.had_options || self.chose_message
     }
 
-    /// Whether it sends or takes messages.
+    /// Whether it sends or takes messages, or values of a queue.
     pub(crate) fn passes_messages(&self) -> bool {
-        let passes = |access: &Access| matches!(access.resource, Resource::Message(_));
+        let passes =
+            |access: &Access| matches!(access.resource, Resource::Message(_) | Resource::Entry(..));
         self.footprint.accesses().iter().any(passes)
     }
 

@@ -4,6 +4,7 @@ use dally_core::{Event, Footprint, MessageId, System, Text, WorkerId};
 use fastrand::Rng;
 use rustc_hash::FxHashSet;
 
+use crate::learning::words;
 use crate::sampling::chains::Chains;
 use crate::sampling::profile::{Profile, Profiler, Spot};
 use crate::sampling::{Pct, Sampler};
@@ -103,5 +104,20 @@ impl Learner for TaPct {
             self.contended.extend(contended.iter().map(|(spot, _)| spot.to_bits()));
         }
         self.races = self.races.max(u64::from(!batch.is_empty()));
+    }
+
+    fn learned(&mut self) -> Option<Vec<u8>> {
+        let mut contended: Vec<u64> = self.contended.iter().copied().collect();
+        contended.sort_unstable();
+        Some(words::written([self.races, self.chains.learnt()].into_iter().chain(contended)))
+    }
+
+    fn recall(&mut self, learned: &[u8]) -> bool {
+        let words = words::read(learned);
+        let Some([races, mailbox, contended @ ..]) = words.as_deref() else { return false };
+        self.races = *races;
+        self.chains.learn(*mailbox);
+        self.contended = contended.iter().copied().collect();
+        true
     }
 }

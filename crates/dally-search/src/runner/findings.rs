@@ -1,6 +1,7 @@
 //! The bugs of a run: grouped by cause, confirmed and kept as findings.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::choice_log::{Activity, ChoiceLog};
 use crate::confirm::RawFinding;
 use crate::deadline::Deadline;
 use crate::executor::Executor;
-use crate::options::Phase;
+use crate::options::{Options, Phase, Sink};
 use crate::record::Followed;
 use crate::replay::before_last_step;
 use crate::supervisor::{Notice, last_step, stuck, watched};
@@ -33,10 +34,47 @@ pub(crate) fn count_bug(
     cause: Cause,
     raw: Option<Box<RawFinding>>,
 ) -> Option<RawFinding> {
+    count_bugs(groups, cause, 1, raw)
+}
+
+/// Counts so many bugs of a cause; returns the first if the cause is new.
+pub(crate) fn count_bugs(
+    groups: &mut BTreeMap<Cause, Group>,
+    cause: Cause,
+    times: u64,
+    raw: Option<Box<RawFinding>>,
+) -> Option<RawFinding> {
     let group = groups.entry(cause).or_default();
-    group.occurrences += 1;
+    let is_new = group.occurrences == 0;
+    group.occurrences += times;
     // Two threads may each have found the first bug of this cause.
-    raw.filter(|_| group.occurrences == 1).map(|raw| *raw)
+    raw.filter(|_| is_new).map(|raw| *raw)
+}
+
+/// Repeats a finding of another run of this program and makes it smaller, as a run does that shrinks what it
+/// finds. The options are those of the run that found it.
+pub fn shrunk<P: Program + 'static>(
+    program: Arc<P>,
+    finding: &Finding,
+    options: Options,
+    sink: Arc<dyn Sink>,
+) -> Finding {
+    let options = Options { shrink: true, ..options.naming(&*program) };
+    let name = options.strategy.name();
+    let fair_from = finding.schedule.setting("fair-from").and_then(|step| step.parse().ok());
+    let raw = RawFinding {
+        choices: finding.schedule.choices.clone(),
+        fair_from: fair_from.unwrap_or(usize::MAX),
+        stem: finding.lasso.as_ref().map(|lasso| lasso.stem),
+        ..RawFinding::new(finding.bug.clone(), finding.found_at.saturating_sub(1))
+    };
+    let mut run = Run::new(program, options, name, sink);
+    let mut threads = run.supervisor();
+    run.confirm(&mut threads, raw);
+    threads.finish();
+    let mut shrunk = run.report.findings.pop().unwrap_or_else(|| finding.clone());
+    shrunk.occurrences = finding.occurrences;
+    shrunk
 }
 
 impl<P: Program + 'static> Run<P> {

@@ -20,8 +20,11 @@ use crate::supervisor::LeaveBehind;
 /// the strategy likes, so that threads seldom wait for each other.
 const FIRST_BATCH: u64 = 16;
 
-/// How many small batches a thread that works alone is given at once.
+/// How many batches of at most [`SMALL`] schedules a thread that works alone is given at once.
 const ALONE: u64 = 64;
+
+/// A batch that takes hardly longer than to hand it to a thread: those of strategies that learn early.
+const SMALL: u64 = 64;
 
 /// How long a strategy may take to tell what it has learnt.
 const TELLING: Duration = Duration::from_secs(60);
@@ -49,8 +52,8 @@ impl<P: Program + 'static> Run<P> {
             if self.ended.is_some() {
                 break;
             }
-            let alone = (threads.len() == 1 && largest <= FIRST_BATCH).then_some(size);
-            let batches = if alone.is_some() { ALONE } else { 1 };
+            let alone = (threads.len() == 1 && largest <= SMALL).then_some(size);
+            let batches = if alone.is_some() && size == largest { ALONE } else { 1 };
             let end = last.min(next.saturating_add(size * batches));
             let batch = Arc::new(ScheduleQueue {
                 next: AtomicU64::new(next),
@@ -111,12 +114,15 @@ impl<P: Program + 'static> Run<P> {
         let learns = self.options.strategy.learner().is_some();
         let mut outcomes = Vec::with_capacity(if learns { ran.len() } else { 0 });
         let mut sightings = self.shared.sightings.write().unwrap_or_else(PoisonError::into_inner);
-        for Ran { outcome, bug, shown, whole, notes, given_inputs } in ran {
+        for Ran { outcome, bug, shown, whole, notes, given_inputs, census } in ran {
             self.report.schedules += 1;
             self.report.steps += outcome.steps as u64;
             self.report.longest = self.report.longest.max(outcome.steps);
             self.report.given_inputs |= given_inputs;
             self.report.redundant += u64::from(outcome.redundant);
+            if let Some(census) = census {
+                self.report.census.get_or_insert_default().add(&census);
+            }
             let cut = !(outcome.complete || outcome.redundant || outcome.bug);
             self.report.cut += u64::from(cut);
             for note in notes {
@@ -143,7 +149,7 @@ impl<P: Program + 'static> Run<P> {
         next: Option<u64>,
     ) {
         let path = self.options.learned.as_deref();
-        let tell = BatchCommand::Tell { outcomes, next, learned: path.is_some() };
+        let tell = BatchCommand::Tell { outcomes, next, learned: path.is_some() || self.keeps };
         let (exhausted, coverage, learned) = match threads.ask_first(tell, TELLING) {
             Some(BatchMessage::Told { exhausted, coverage, learned }) => {
                 (exhausted, coverage, learned)
@@ -152,7 +158,10 @@ impl<P: Program + 'static> Run<P> {
         };
         self.ended = self.ended.or(exhausted.then_some(Ended::Exhausted));
         self.report.stated = coverage;
-        let Some(path) = path else { return };
+        let Some(path) = path else {
+            self.learned = learned;
+            return;
+        };
         let kept = match learned {
             Some(learned) => {
                 let Report { program, strategy, granularity, .. } = &self.report;

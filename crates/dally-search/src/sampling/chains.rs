@@ -10,27 +10,8 @@ use dally_core::{Event, Footprint, MessageId, Text, WorkerId};
 use fastrand::Rng;
 use rustc_hash::FxHashMap;
 
+use super::partition::{Partition, Past, Pending};
 use crate::strategy::{EndSchedule, Point};
-
-/// For each chain, how many of its steps a step follows from: a range of [`Partition::numbers`],
-/// since every step hands its past on to several others.
-#[derive(Clone, Copy, Debug, Default)]
-struct Past {
-    start: usize,
-    length: usize,
-}
-
-/// A step that can be taken now or later.
-#[derive(Clone, Copy, Debug)]
-struct Pending {
-    chain: usize,
-    /// How many steps came up before it.
-    number: u64,
-    past: Past,
-}
-
-/// The lowest priority of chains that have not fallen.
-const HIGH: u64 = 1 << 32;
 
 /// The pending steps of a schedule, each in a chain with a priority.
 #[derive(Clone, Debug, Default)]
@@ -87,6 +68,8 @@ struct Standing {
     /// What its next step follows from, if that is not a receipt.
     past: Past,
     next: Option<Pending>,
+    /// Whether its next step is a receipt, as far as it is known and as long as the worker is enabled.
+    receives: bool,
     inbox: Vec<(MessageId, Pending)>,
 }
 
@@ -123,6 +106,11 @@ impl Chains {
         self.learnt = self.learnt.max(Mailbox::from_bits(mailbox));
     }
 
+    /// What earlier schedules have shown of mailboxes, for [`Chains::learn`].
+    pub(crate) fn learnt(&self) -> u64 {
+        self.learnt as u64
+    }
+
     /// Picks the enabled worker whose next step has the chain of the highest priority. A step at
     /// which its chain falls is compared again. `number` numbers the steps at which a chain can
     /// fall: it gets the worker, how many steps came up before, and whether this one has fallen.
@@ -149,7 +137,7 @@ impl Chains {
             // The chain falls once, below all that have not fallen.
             self.falls[level] = u64::MAX;
             self.fallen.push(turn);
-            self.partition.chains[chain].priority = level as u64;
+            self.partition.set_priority(chain, level as u64);
         }
     }
 
@@ -159,8 +147,8 @@ impl Chains {
         let place = *self.places.entry(worker).or_insert(new);
         if place == new {
             match self.standings.get_mut(new) {
-                Some(Standing { past, next, inbox }) => {
-                    (*past, *next) = (Past::default(), None);
+                Some(Standing { past, next, receives, inbox }) => {
+                    (*past, *next, *receives) = (Past::default(), None, false);
                     inbox.clear();
                 }
                 None => self.standings.push(Standing::default()),
@@ -174,9 +162,10 @@ impl Chains {
         if self.partition.is_crowded() {
             self.forget();
         }
+        let lasts = point.system.pending_lasts();
         if let Some(Stepping { worker, place, past }) = self.stepping.take() {
             let standing = &mut self.standings[place];
-            (standing.past, standing.next) = (past, None);
+            (standing.past, standing.next, standing.receives) = (past, None, false);
             // The worker's own next step, if it has one, continues the chain.
             if worker.place_in(point.enabled).is_ok() {
                 self.bring_up(worker, place, point, rng);
@@ -191,7 +180,7 @@ impl Chains {
             for at in 0..self.started.len() {
                 let started = self.place(self.started[at]);
                 let standing = &mut self.standings[started];
-                (standing.past, standing.next) = (past, None);
+                (standing.past, standing.next, standing.receives) = (past, None, false);
             }
             self.started.clear();
         }
@@ -204,8 +193,15 @@ impl Chains {
                 at += 1;
             }
             let place = match self.before.get(at) {
-                Some(&(known, place)) if known == worker => place,
-                _ => self.place(worker),
+                Some(&(known, place)) if known == worker => {
+                    self.standings[place].receives &= lasts;
+                    place
+                }
+                _ => {
+                    let place = self.place(worker);
+                    self.standings[place].receives = false;
+                    place
+                }
             };
             self.enabled.push((worker, place));
             self.bring_up(worker, place, point, rng);
@@ -216,7 +212,7 @@ impl Chains {
     #[cold]
     fn forget(&mut self) {
         let standings = &mut self.standings[..self.places.len()];
-        let pasts = standings.iter_mut().flat_map(|Standing { past, next, inbox }| {
+        let pasts = standings.iter_mut().flat_map(|Standing { past, next, inbox, .. }| {
             let inbox = inbox.iter_mut().map(|(_, pending)| &mut pending.past);
             inbox.chain(next.as_mut().map(|pending| &mut pending.past)).chain([past])
         });
@@ -307,14 +303,15 @@ impl Chains {
 
     /// Makes a next step for an enabled worker that has none.
     fn bring_up(&mut self, worker: WorkerId, place: usize, point: &Point<'_>, rng: &mut Rng) {
-        let Standing { past, next, inbox } = &self.standings[place];
-        if next.is_some() {
+        let Standing { past, next, receives, inbox } = &mut self.standings[place];
+        if next.is_some() || *receives {
             return;
         }
         let past = *past;
         if !inbox.is_empty() {
             point.system.pending(worker, &mut self.touched);
-            if self.touched.receives() {
+            *receives = self.touched.receives();
+            if *receives {
                 return;
             }
         }
@@ -326,160 +323,5 @@ impl Chains {
         let number = self.count;
         self.count += 1;
         self.partition.add(past, number, rng)
-    }
-}
-
-/// An online partition of a growing order into chains: Agarwal and Garg, "Efficient dependency
-/// tracking for relevant events in shared-memory systems" (PODC 2005), Figure 4. It makes at most
-/// `w (w + 1) / 2` chains of an order of width `w`.
-#[derive(Clone, Debug, Default)]
-struct Partition {
-    chains: Vec<Chain>,
-    /// The `i`-th set has at most `i + 1` chains.
-    sets: Vec<Vec<usize>>,
-    /// The pasts of steps, one after another.
-    numbers: Vec<u32>,
-    /// How many of them were needed when that was last looked at.
-    needed: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Chain {
-    length: u32,
-    priority: u64,
-}
-
-impl Partition {
-    fn clear(&mut self) {
-        self.chains.clear();
-        self.sets.clear();
-        self.numbers.clear();
-        self.needed = 0;
-    }
-
-    /// Whether most of the pasts are likely to be those of steps long taken.
-    fn is_crowded(&self) -> bool {
-        self.numbers.len() > (4 * self.needed).max(1 << 16)
-    }
-
-    /// Keeps these pasts alone.
-    fn keep<'p>(&mut self, pasts: impl Iterator<Item = &'p mut Past>) {
-        let all = std::mem::take(&mut self.numbers);
-        for past in pasts {
-            let start = self.numbers.len();
-            self.numbers.extend_from_slice(&all[past.start..][..past.length]);
-            past.start = start;
-        }
-        self.needed = self.numbers.len();
-    }
-
-    fn priority(&self, step: &Pending) -> u64 {
-        self.chains[step.chain].priority
-    }
-
-    /// Adds a maximal step that follows from `past`.
-    fn add(&mut self, past: Past, number: u64, rng: &mut Rng) -> Pending {
-        let (set, chain) = self.place(past, rng);
-        if set > 0 {
-            // This set and the one below exchange their chains, all but `chain`.
-            self.sets[set].retain(|&other| other != chain);
-            let (low, high) = self.sets.split_at_mut(set);
-            std::mem::swap(&mut low[set - 1], &mut high[0]);
-            high[0].push(chain);
-        }
-        self.chains[chain].length += 1;
-        let (start, length) = (self.numbers.len(), past.length.max(chain + 1));
-        self.numbers.extend_from_within(past.start..past.start + past.length);
-        self.numbers.resize(start + length, 0);
-        self.numbers[start + chain] = self.chains[chain].length;
-        Pending { chain, number, past: Past { start, length } }
-    }
-
-    /// The chain that the step continues, in the lowest set that has one: a chain whose last step
-    /// is in the past, or a new one if the set has room.
-    fn place(&mut self, past: Past, rng: &mut Rng) -> (usize, usize) {
-        let past = &self.numbers[past.start..past.start + past.length];
-        for (index, set) in self.sets.iter().enumerate() {
-            let goes_on = |&&chain: &&usize| {
-                past.get(chain).is_some_and(|&known| known == self.chains[chain].length)
-            };
-            if let Some(&chain) = set.iter().find(goes_on) {
-                return (index, chain);
-            }
-            if set.len() <= index {
-                return (index, self.open(index, rng));
-            }
-        }
-        self.sets.push(Vec::new());
-        (self.sets.len() - 1, self.open(self.sets.len() - 1, rng))
-    }
-
-    fn open(&mut self, set: usize, rng: &mut Rng) -> usize {
-        self.chains.push(Chain { length: 0, priority: rng.u64(HIGH..) });
-        self.sets[set].push(self.chains.len() - 1);
-        self.chains.len() - 1
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A forest: the parent of each element, or nothing.
-    fn random_forest(rng: &mut Rng, size: usize) -> Vec<Option<usize>> {
-        let parent = |at: usize, rng: &mut Rng| {
-            (at > 0 && rng.u8(..6) > 0).then(|| rng.usize(at.saturating_sub(4)..at))
-        };
-        (0..size).map(|at| parent(at, rng)).collect()
-    }
-
-    fn is_below(forest: &[Option<usize>], low: usize, mut high: usize) -> bool {
-        while let Some(parent) = forest[high] {
-            if parent == low {
-                return true;
-            }
-            high = parent;
-        }
-        false
-    }
-
-    /// The width: the largest set of elements none of which follows from another, by brute force.
-    fn width(forest: &[Option<usize>]) -> usize {
-        let apart = |a: usize, b: usize| !is_below(forest, a, b) && !is_below(forest, b, a);
-        (0u32..1 << forest.len())
-            .filter(|set| {
-                let members: Vec<usize> =
-                    (0..forest.len()).filter(|at| set >> at & 1 == 1).collect();
-                members.iter().all(|&a| members.iter().all(|&b| a == b || apart(a, b)))
-            })
-            .map(|set| set.count_ones() as usize)
-            .max()
-            .unwrap_or(0)
-    }
-
-    #[test]
-    fn chains_are_chains_and_not_many_more_than_the_width() {
-        let mut rng = Rng::with_seed(1);
-        for _ in 0..200 {
-            let forest = random_forest(&mut rng, 12);
-            let mut partition = Partition::default();
-            let mut pending: Vec<Pending> = Vec::new();
-            let mut lasts: Vec<usize> = Vec::new();
-            for (at, parent) in forest.iter().enumerate() {
-                let past = parent.map_or_else(Past::default, |parent| pending[parent].past);
-                let step = partition.add(past, at as u64, &mut rng);
-                match lasts.get_mut(step.chain) {
-                    None => lasts.push(at),
-                    Some(last) => {
-                        assert!(is_below(&forest, *last, at), "{forest:?}: {last} then {at}");
-                        *last = at;
-                    }
-                }
-                pending.push(step);
-            }
-            let width = width(&forest);
-            let chains = partition.chains.len();
-            assert!(chains <= width * (width + 1) / 2, "{forest:?}: {chains} for {width}");
-        }
     }
 }

@@ -65,6 +65,10 @@ impl Strategy for Fair {
         self.random.reseed(seed);
     }
 
+    fn start_at(&mut self, first: u64) {
+        self.inner.start_at(first);
+    }
+
     fn begin(&mut self, schedule: u64) -> bool {
         self.in_tail = false;
         self.random.begin(schedule);

@@ -3,8 +3,10 @@
 pub(crate) mod chains;
 mod dfs;
 mod fair;
+mod partition;
 mod pct;
 mod pctcp;
+mod pending;
 mod portfolio;
 mod pos;
 pub(crate) mod profile;

@@ -4,6 +4,7 @@ use dally_core::WorkerId;
 use fastrand::Rng;
 
 use super::Sampler;
+use crate::learning::words;
 use crate::strategy::{EndSchedule, Learner, Outcome, Point, Properties};
 
 /// Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS 2010):
@@ -193,6 +194,16 @@ impl Learner for Pct {
     fn learn(&mut self, batch: &[Outcome]) {
         let longest = batch.iter().map(|outcome| outcome.steps - outcome.values).max();
         self.length = self.length.max(longest.unwrap_or(0));
+    }
+
+    fn learned(&mut self) -> Option<Vec<u8>> {
+        Some(words::written([self.length as u64]))
+    }
+
+    fn recall(&mut self, learned: &[u8]) -> bool {
+        let Some(&[length]) = words::read(learned).as_deref() else { return false };
+        self.length = usize::try_from(length).unwrap_or(usize::MAX);
+        true
     }
 }
 

@@ -5,6 +5,7 @@ use fastrand::Rng;
 
 use super::chains::Chains;
 use super::{Pct, Sampler};
+use crate::learning::words;
 use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties};
 
 /// PCT with chain partitioning (Kulahcioglu Ozkan, Majumdar, Niksic, Tabaei Befrouei and
@@ -79,5 +80,16 @@ impl Learner for Pctcp {
             self.steps = self.steps.max(steps);
             self.chains.learn(mailbox);
         }
+    }
+
+    fn learned(&mut self) -> Option<Vec<u8>> {
+        Some(words::written([self.steps, self.chains.learnt()]))
+    }
+
+    fn recall(&mut self, learned: &[u8]) -> bool {
+        let Some(&[steps, mailbox]) = words::read(learned).as_deref() else { return false };
+        self.steps = steps;
+        self.chains.learn(mailbox);
+        true
     }
 }

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use dally_core::{Event, Input, MessageId, System, Tag, Text, WorkerId, fingerprint};
 use rustc_hash::FxHashSet;
 
+use crate::learning::words;
 use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, Strategy};
 
 /// Several strategies that share the schedules, since none is the best for all programs.
@@ -68,10 +69,6 @@ impl Portfolio {
         &mut *self.members[self.current].strategy
     }
 
-    fn learners(&mut self) -> impl Iterator<Item = &mut dyn Learner> {
-        self.members.iter_mut().filter_map(|member| member.strategy.learner())
-    }
-
     /// Gives the schedules of this batch, up to the `place`-th, to members.
     fn give(&mut self, place: usize) {
         while self.batch.len() <= place {
@@ -99,6 +96,10 @@ impl Strategy for Portfolio {
         for (index, member) in (0..).zip(&mut self.members) {
             member.strategy.reseed(fingerprint::mix(seed, index));
         }
+    }
+
+    fn start_at(&mut self, first: u64) {
+        self.first = first;
     }
 
     /// `false` as soon as one member is exhausted: it has tried everything.
@@ -186,13 +187,77 @@ impl Learner for Portfolio {
         self.batch.clear();
     }
 
-    /// What the first member has learnt that keeps something.
+    /// The members that have had no schedule in the present round, the observations that are known, then for each
+    /// member its schedules and what it has learnt.
     fn learned(&mut self) -> Option<Vec<u8>> {
-        self.learners().find_map(|learner| learner.learned())
+        let left = self.round.iter().map(|&member| member as u64);
+        let mut known: Vec<u64> = self.known.iter().copied().collect();
+        known.sort_unstable();
+        let head = [self.members.len(), self.round.len(), known.len()].map(|count| count as u64);
+        let mut out = words::written(head.into_iter().chain(left).chain(known));
+        for Member { strategy, given, ran, new } in &mut self.members {
+            let learned = match strategy.learner() {
+                Some(learner) => learner.learned()?,
+                None => Vec::new(),
+            };
+            out.extend(words::written([*given, *ran, *new, learned.len() as u64]));
+            out.extend(learned);
+        }
+        Some(out)
     }
 
     fn recall(&mut self, learned: &[u8]) -> bool {
-        self.learners().any(|learner| learner.recall(learned))
+        let Some(recalled) = self.recalled(&mut Words(learned)) else { return false };
+        *self = recalled;
+        true
+    }
+}
+
+impl Portfolio {
+    /// This portfolio as it was when it wrote these words.
+    fn recalled(&self, words: &mut Words<'_>) -> Option<Portfolio> {
+        let mut members = self.members.clone();
+        let [all, left, known] = [words.next()?, words.next()?, words.next()?];
+        if all != members.len() as u64 || left > all {
+            return None;
+        }
+        let round = (0..left).map(|_| usize::try_from(words.next()?).ok());
+        let round = round.collect::<Option<Vec<usize>>>()?;
+        let again = |at: usize| round[..at].contains(&round[at]) || round[at] >= members.len();
+        if (0..round.len()).any(again) {
+            return None;
+        }
+        let known = (0..known).map(|_| words.next()).collect::<Option<FxHashSet<u64>>>()?;
+        for Member { strategy, given, ran, new } in &mut members {
+            [*given, *ran, *new] = [words.next()?, words.next()?, words.next()?];
+            let length = words.next()?;
+            let learned = words.bytes(length)?;
+            let whole = match strategy.learner() {
+                Some(learner) => learner.recall(learned),
+                None => learned.is_empty(),
+            };
+            // Products of these are compared.
+            (whole && *ran <= u64::from(u32::MAX) && *new <= *ran).then_some(())?;
+            strategy.start_at(*given);
+        }
+        words.0.is_empty().then(|| Portfolio { members, round, known, ..Portfolio::default() })
+    }
+}
+
+/// What is left to be read of what was learnt.
+struct Words<'a>(&'a [u8]);
+
+impl<'a> Words<'a> {
+    fn next(&mut self) -> Option<u64> {
+        let (word, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(u64::from_le_bytes(*word))
+    }
+
+    fn bytes(&mut self, count: u64) -> Option<&'a [u8]> {
+        let (bytes, rest) = self.0.split_at_checked(usize::try_from(count).ok()?)?;
+        self.0 = rest;
+        Some(bytes)
     }
 }
 

@@ -10,6 +10,7 @@ use dally_core::{Event, Footprint, Resource, System, Text, WorkerId};
 use fastrand::Rng;
 
 use super::Random;
+use crate::learning::words;
 use crate::strategy::{Learner, Lesson, Outcome, Point, Properties};
 
 /// Something that a step touches and other steps may touch too, or a step as a whole, as one word.
@@ -94,7 +95,7 @@ impl Profiler {
         }
     }
 
-    /// Four words for each worker and spot: both, how often, and the worker's parent.
+    /// [`WORDS`] for each worker and spot: both, how often, and the worker's parent.
     pub(crate) fn lesson(&self) -> Lesson {
         let words = self.steps.iter().flat_map(|(&(worker, spot), &count)| {
             let parent = self.parents.get(&worker).map_or(0, |parent| parent.to_bits());
@@ -104,12 +105,18 @@ impl Profiler {
     }
 }
 
+/// How many words of a lesson are about one worker and spot.
+const WORDS: usize = 4;
+
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Profile {
     /// Sorted by worker, then by spot.
     pub(crate) steps: Vec<Steps>,
     /// The spots that more than one worker touched, with how often all of them did, in order.
     pub(crate) contended: Vec<(Spot, u64)>,
+    /// Its workers without any steps, and for each of `steps` the place of its worker among them.
+    workers: Vec<Weight>,
+    places: Vec<usize>,
 }
 
 /// How often a worker stepped on one spot.
@@ -124,7 +131,7 @@ pub(crate) struct Steps {
 
 impl Profile {
     pub(crate) fn read(lesson: &[u64]) -> Profile {
-        let steps = lesson.chunks_exact(4).map(|words| Steps {
+        let steps = lesson.chunks_exact(WORDS).map(|words| Steps {
             worker: WorkerId::from_bits(words[0]),
             spot: Spot(words[1]),
             count: words[2],
@@ -139,7 +146,25 @@ impl Profile {
         }
         let several = spots.into_iter().filter(|(_, (workers, _))| *workers > 1);
         let contended = several.map(|(spot, (_, count))| (spot, count)).collect();
-        Profile { steps, contended }
+        let mut ids: Vec<WorkerId> = steps.iter().map(|steps| steps.worker).collect();
+        ids.dedup();
+        let place = |worker: WorkerId| ids.binary_search(&worker).ok();
+        let places: Vec<usize> =
+            steps.iter().map(|steps| place(steps.worker).unwrap_or_default()).collect();
+        let mut workers: Vec<Weight> = ids.iter().map(|&worker| Weight::of(worker)).collect();
+        for (steps, &place_of) in steps.iter().zip(&places) {
+            workers[place_of].parent = steps.parent.and_then(place);
+        }
+        Profile { steps, contended, workers, places }
+    }
+
+    /// The lesson that it was read from.
+    fn words(&self) -> Vec<u64> {
+        let words = self.steps.iter().flat_map(|steps| {
+            let parent = steps.parent.map_or(0, |parent| parent.to_bits());
+            [steps.worker.to_bits(), steps.spot.0, steps.count, parent]
+        });
+        words.collect()
     }
 
     /// The profiles of the schedules that came to their own ends or, if none did, that a bound cut:
@@ -199,6 +224,29 @@ impl Learner for Profiles {
             self.known = Profile::all(batch);
         }
     }
+
+    /// For each profile how many words it has, and these.
+    fn learned(&mut self) -> Option<Vec<u8>> {
+        let profiles = self.known.iter().map(|profile| profile.words());
+        Some(words::written(profiles.flat_map(|words| [vec![words.len() as u64], words].concat())))
+    }
+
+    fn recall(&mut self, learned: &[u8]) -> bool {
+        let Some(words) = words::read(learned) else { return false };
+        let mut known = Vec::new();
+        let mut rest = &words[..];
+        while let [length, more @ ..] = rest {
+            let length = usize::try_from(*length).ok().filter(|length| length % WORDS == 0);
+            let Some((profile, after)) = length.and_then(|length| more.split_at_checked(length))
+            else {
+                return false;
+            };
+            known.push(Arc::new(Profile::read(profile)));
+            rest = after;
+        }
+        self.known = known;
+        true
+    }
 }
 
 /// How many steps of a profile each worker has left, with those of workers it has not created yet.
@@ -211,7 +259,8 @@ pub(crate) struct Weights {
 #[derive(Clone, Copy, Debug)]
 struct Weight {
     worker: WorkerId,
-    parent: Option<WorkerId>,
+    /// The place of its creator.
+    parent: Option<usize>,
     /// The steps of the worker and of all below it.
     all: u64,
     left: u64,
@@ -219,23 +268,24 @@ struct Weight {
     is_here: bool,
 }
 
+impl Weight {
+    fn of(worker: WorkerId) -> Weight {
+        Weight { worker, parent: None, all: 0, left: 0, is_here: false }
+    }
+}
+
 impl Weights {
     /// Starts over with the steps on spots that `counts` accepts.
     pub(crate) fn reset(&mut self, profile: &Profile, counts: impl Fn(Spot) -> bool) {
-        self.workers.clear();
-        for steps in &profile.steps {
-            if self.workers.last().is_none_or(|last| last.worker != steps.worker) {
-                let Steps { worker, parent, .. } = *steps;
-                self.workers.push(Weight { worker, parent, all: 0, left: 0, is_here: false });
-            }
-        }
-        for steps in profile.steps.iter().filter(|steps| counts(steps.spot)) {
-            let mut place = self.place(steps.worker).ok();
+        self.workers.clone_from(&profile.workers);
+        let counted = profile.steps.iter().zip(&profile.places);
+        for (steps, &place) in counted.filter(|(steps, _)| counts(steps.spot)) {
+            let mut place = Some(place);
             // Ancestors form a tree, so this ends; the bound is for a malformed lesson.
             for _ in 0..=self.workers.len() {
                 let Some(at) = place else { break };
                 self.workers[at].all += steps.count;
-                place = self.workers[at].parent.and_then(|parent| self.place(parent).ok());
+                place = self.workers[at].parent;
             }
         }
         self.workers.iter_mut().for_each(|weight| weight.left = weight.all);
@@ -249,8 +299,7 @@ impl Weights {
             return None;
         }
         let Weight { all, parent, .. } = self.workers[place];
-        let creator = self.place(parent?).ok()?;
-        let weight = &mut self.workers[creator];
+        let weight = &mut self.workers[parent?];
         let chance = all as f64 / weight.left.max(1) as f64;
         weight.left = weight.left.saturating_sub(all);
         Some((weight.worker, chance))

@@ -80,7 +80,7 @@ pub trait Sampler: Clone + Send + 'static {
     /// The strategy, with this seed until a run [gives it another](Strategy::reseed).
     fn seeded(mut self, seed: u64) -> Seeded<Self> {
         self.restart(seed);
-        Seeded { seed, rng: Rng::with_seed(seed), sampler: self }
+        Seeded { seed, first: 0, rng: Rng::with_seed(seed), sampler: self }
     }
 }
 
@@ -88,13 +88,17 @@ pub trait Sampler: Clone + Send + 'static {
 #[derive(Clone, Debug)]
 pub struct Seeded<S> {
     seed: u64,
+    /// The number of the first schedule of the run.
+    first: u64,
     rng: Rng,
     pub(crate) sampler: S,
 }
 
 impl<S: Sampler> Strategy for Seeded<S> {
     fn begin(&mut self, schedule: u64) -> bool {
-        self.rng = Rng::with_seed(fingerprint::mix(self.seed, self.sampler.before() + schedule));
+        // A run that goes on from an earlier one has its further schedules, however it counts them.
+        let number = schedule - self.first + self.sampler.before().max(self.first);
+        self.rng = Rng::with_seed(fingerprint::mix(self.seed, number));
         self.sampler.begin(schedule, &mut self.rng);
         true
     }
@@ -122,6 +126,10 @@ impl<S: Sampler> Strategy for Seeded<S> {
     fn reseed(&mut self, seed: u64) {
         self.seed = seed;
         self.sampler.restart(seed);
+    }
+
+    fn start_at(&mut self, first: u64) {
+        self.first = first;
     }
 
     fn properties(&self) -> Properties {

@@ -1,10 +1,11 @@
 //! Selectively uniform random walk.
 
-use dally_core::{Event, Footprint, Text, WorkerId};
+use dally_core::{Event, Text, WorkerId};
 use fastrand::Rng;
 
+use super::Sampler;
+use super::pending::PendingSteps;
 use super::profile::{Profiles, Spot, Weights, draw};
-use super::{Pos, Sampler};
 use crate::strategy::{EndSchedule, Learner, Point, Properties};
 
 /// The selectively uniform random walk (ASPLOS 2025): each schedule picks one thing that several
@@ -30,49 +31,33 @@ pub struct Surw {
     weights: Weights,
     intended: Option<WorkerId>,
     held: Vec<WorkerId>,
-    /// Sorted by worker.
-    priorities: Vec<(WorkerId, u64)>,
-    /// The places of the enabled workers among them. Kept for its memory.
-    places: Vec<usize>,
-    touched: Footprint,
+    pending: PendingSteps,
 }
 
 impl Surw {
-    /// The worker of the highest priority that is not held back, and its place.
-    fn highest(&self, enabled: &[WorkerId]) -> Option<(WorkerId, usize)> {
-        let free =
-            enabled.iter().zip(&self.places).filter(|(worker, _)| !self.held.contains(worker));
-        let highest = free.max_by_key(|&(_, &place)| self.priorities[place].1);
-        highest.map(|(&worker, &place)| (worker, place))
-    }
-
-    /// Finds the places of the enabled workers, unless one of them is new in this schedule.
-    fn all_known(&mut self, enabled: &[WorkerId]) -> bool {
-        self.places.clear();
-        for &worker in enabled {
-            let Ok(place) = Pos::known(&self.priorities, worker, &self.places) else {
-                return false;
-            };
-            self.places.push(place);
-        }
-        true
-    }
-
-    fn counts(&mut self, worker: WorkerId, point: &Point<'_>) -> bool {
+    /// Whether the next step of the enabled worker at this position is one of those that are drawn uniformly.
+    fn counts(&mut self, at: usize, point: &Point<'_>) -> bool {
         let Some(about) = self.about else { return true };
-        point.system.pending(worker, &mut self.touched);
-        Spot::of(&self.touched).any(|spot| spot == about)
+        Spot::of(self.pending.touched(at, point)).any(|spot| spot == about)
     }
 
-    fn picked(&mut self, worker: WorkerId, place: usize, rng: &mut Rng) -> WorkerId {
-        self.priorities[place].1 = Pos::fresh(worker, rng);
-        worker
+    /// The enabled worker, by its position, of the highest priority of those that are not held back.
+    fn highest_free(&self) -> Option<usize> {
+        match &self.held[..] {
+            [] => self.pending.highest(),
+            held => self.pending.highest_of(|worker| !held.contains(&worker)),
+        }
+    }
+
+    fn picked(&mut self, at: usize, point: &Point<'_>, rng: &mut Rng) -> WorkerId {
+        self.pending.draw(at, rng);
+        point.enabled[at]
     }
 }
 
 impl Sampler for Surw {
     fn begin(&mut self, _schedule: u64, rng: &mut Rng) {
-        self.priorities.clear();
+        self.pending.clear();
         self.held.clear();
         self.intended = None;
         if let Some(profile) = self.profiles.begin(rng) {
@@ -87,7 +72,7 @@ impl Sampler for Surw {
         if let Some(worker) = self.profiles.pick(point, rng) {
             return Ok(worker);
         }
-        let all_known = self.all_known(point.enabled);
+        let all_known = self.pending.look(point);
         if !all_known {
             for &worker in point.enabled {
                 if let Some((creator, chance)) = self.weights.meet(worker)
@@ -102,24 +87,25 @@ impl Sampler for Surw {
             self.intended = draw(self.weights.here(), rng);
         }
         if !all_known {
-            Pos::places(&mut self.priorities, point.enabled, &mut self.places, rng);
+            self.pending.look_and_add(point, rng);
         }
         loop {
-            let Some((worker, place)) = self.highest(point.enabled) else {
+            let Some(at) = self.highest_free() else {
                 self.held.clear();
                 let weights = &self.weights;
                 let here = point.enabled.iter().map(|&w| (w, weights.left(w).max(1)));
                 self.intended = draw(here, rng);
                 continue;
             };
-            if !self.counts(worker, point) {
-                return Ok(self.picked(worker, place, rng));
+            let worker = point.enabled[at];
+            if !self.counts(at, point) {
+                return Ok(self.picked(at, point, rng));
             }
             if self.intended.is_none_or(|intended| intended == worker) {
                 self.weights.done(worker);
                 self.held.clear();
                 self.intended = None;
-                return Ok(self.picked(worker, place, rng));
+                return Ok(self.picked(at, point, rng));
             }
             self.held.push(worker);
         }

@@ -310,11 +310,20 @@ pub fn reduce_with<P: Program + 'static>(
     (report, executed)
 }
 
-/// Two threads execute what one does: to the end, and, of what counts, to the first bug.
-fn compare_threads<P: Program + 'static>(program: &Arc<P>, what: &dyn Fn() -> String) {
+/// Several threads execute what one does: to the end, and, of what counts, to the first bug.
+///
+/// # Panics
+/// If they do not.
+pub fn compare_threads<P: Program + 'static>(
+    program: &Arc<P>,
+    threads: usize,
+    what: &dyn Fn() -> String,
+) -> u64 {
+    let mut schedules = 0;
     for keep_going in [true, false] {
         let [(one, mut first), (two, mut second)] =
-            [1, 2].map(|threads| reduce_with(program.clone(), threads, keep_going));
+            [1, threads].map(|threads| reduce_with(program.clone(), threads, keep_going));
+        schedules = schedules.max(one.schedules);
         let figures = |report: &Report| {
             let findings = report.findings.iter();
             let findings: Vec<_> = findings
@@ -329,10 +338,12 @@ fn compare_threads<P: Program + 'static>(program: &Arc<P>, what: &dyn Fn() -> St
                 executed.sort_by_key(|choices| format!("{choices:?}"));
             }
             assert_eq!(first, second, "{}", what());
-        } else if one.findings.is_empty() {
+        }
+        if one.findings.is_empty() {
             break;
         }
     }
+    schedules
 }
 
 /// As [`reduce`], by this rule and with this bound.
@@ -357,6 +368,8 @@ pub struct Tally {
     pub executions: usize,
     pub classes: usize,
     pub exchanges: usize,
+    /// Ends of executions that differ.
+    pub ends: usize,
     /// Beginnings of executions that the reduction gave up.
     pub redundant: u64,
     /// The executions of the other rules.
@@ -423,11 +436,12 @@ pub fn compare<P: Program + 'static>(
     }
     assert_eq!(ends, oracle.ends, "{}", what());
     assert_eq!(report.classes.as_ref().map(|classes| classes.astray), Some(0), "{}", what());
-    compare_threads(&program, what);
+    compare_threads(&program, 2 + tally.programs % 3, what);
     tally.programs += 1;
     tally.executions += oracle.executions;
     tally.classes += oracle.count;
     tally.exchanges += oracle.exchanges;
+    tally.ends += oracle.ends.len();
     tally.redundant += report.redundant;
 }
 

@@ -110,7 +110,7 @@ fn a_file_that_does_not_fit_is_refused_before_anything_is_run() {
     insta::assert_snapshot!(refused("ql", "another", &path), @r#"`FILE` was learnt of the program "test", and this is "another": name another file."#);
     insta::assert_snapshot!(refused("ql-c", "test", &path), @r#"`FILE` was learnt by the strategy "ql", and this is "ql-c": name another file."#);
     insta::assert_snapshot!(refused_with("ql", "test", &[("bug", "late")], &path), @r#"`FILE` was learnt with the settings "", and these are "bug=late": name another file."#);
-    insta::assert_snapshot!(refused("random", "test", &path), @"The strategy random learns nothing that could be kept, so there is no use for the file `FILE`: leave it out, or choose ql or one of its variants, or bonus-max.");
+    insta::assert_snapshot!(refused("random", "test", &path), @"The strategy random learns nothing that could be kept, so there is no use for the file `FILE`: leave it out, or choose a strategy that learns, such as ql.");
     let with = |bytes: &[u8]| {
         fs::write(&path, bytes).unwrap();
         refused("ql", "test", &path)

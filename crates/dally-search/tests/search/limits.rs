@@ -1,16 +1,16 @@
 //! What ends a run: the clock, the user, a step that does not come back.
 
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use dally_core::{BugKind, Finding};
+use dally_core::{Bug, BugKind, Finding, Program};
 use dally_report::text::coverage;
-use dally_search::{Ended, Mode, Options, Progress, Sink, replay, run};
+use dally_search::strata::{Plan, RoundRobin, explore};
+use dally_search::{Ended, Mode, Options, Progress, Report, Sink, replay, run};
 use insta::assert_snapshot;
 
-use crate::programs::{Do, Keeper, check, options, scripts, short, words};
+use crate::programs::{Do, Keeper, Live, Scripts, check, options, scripts, short, words};
 
 fn for_ever() -> Options {
     Options { schedules: u64::MAX, ..options() }
@@ -66,6 +66,72 @@ fn shrinking_ends_with_the_time_and_says_so() {
     assert!(finding.shrunk.is_some_and(|shrunk| shrunk.steps_before == shrunk.steps_after));
     let again = replay(program, &finding.schedule, Mode::Exact, 1, Duration::from_secs(10));
     assert_eq!((again.bug.as_ref(), again.left_at), (Some(&finding.bug), None));
+}
+
+/// A program that counts its executions.
+struct Counted {
+    program: Arc<Scripts>,
+    executions: Arc<AtomicUsize>,
+}
+
+impl Program for Counted {
+    type System = Live;
+
+    fn start(&self) -> Result<Live, Bug> {
+        self.executions.fetch_add(1, Ordering::Relaxed);
+        self.program.start()
+    }
+}
+
+/// Saves the first finding that was repeated when the time of the run is up, and looks how many executions
+/// there were by then.
+struct Late {
+    executions: Arc<AtomicUsize>,
+    time: Duration,
+    before: OnceLock<usize>,
+}
+
+impl Sink for Late {
+    fn found(&self, finding: &Finding) {
+        if !finding.trace.steps.is_empty() {
+            self.before.get_or_init(|| {
+                // The first finding has a quarter more.
+                std::thread::sleep(self.time + self.time / 4);
+                self.executions.load(Ordering::Relaxed)
+            });
+        }
+    }
+}
+
+/// The finding of a bug behind many steps, and how many executions there were after the time was up.
+fn after_the_time(
+    find: impl FnOnce(Arc<Counted>, Options, Arc<Late>) -> Report,
+) -> (Finding, usize) {
+    let program = scripts([&[Do::Add(1, 1); 20], &[Do::Add(1, 1), Do::PanicIf(0, 0)]]);
+    let (executions, time) = (Arc::new(AtomicUsize::new(0)), Duration::from_secs(1));
+    let counted = Arc::new(Counted { program, executions: executions.clone() });
+    let late = Arc::new(Late { executions: executions.clone(), time, before: OnceLock::new() });
+    let mut report = find(counted, Options { time: Some(time), ..for_ever() }, late.clone());
+    let before = late.before.get().expect("the finding was saved");
+    (report.findings.remove(0), executions.load(Ordering::Relaxed) - before)
+}
+
+#[test]
+fn when_the_time_is_up_a_finding_is_told_as_it_is_and_nothing_is_run_for_it() {
+    let (finding, executions) =
+        after_the_time(|program, options, late| run(program, options, late));
+    assert_eq!((executions, finding.nearest), (0, None));
+    assert_eq!(finding.notes, ["Shrinking stopped early: the time was up."]);
+}
+
+#[test]
+fn when_the_time_is_up_the_finding_of_a_search_is_told_in_delays_and_no_fewer_are_looked_for() {
+    let (finding, executions) = after_the_time(|program, options, late| {
+        explore(program, RoundRobin::default(), Plan::default(), options, late)
+    });
+    // Its delays are counted in one execution, and one shows what happens in it.
+    assert!(executions <= 2, "{executions}");
+    assert!(finding.nearest.is_none() && finding.delays.is_some_and(|delays| !delays.minimal));
 }
 
 /// Interrupts the run at the first finding, or at the first sign of progress.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dally_core::Document;
-use dally_search::{Batch, Options, Report, StrategyKind, run_batch};
+use dally_search::{Batch, InTurn, Options, Report, StrategyKind, run_batch, run_in_turn};
 
 use crate::programs::{Scripts, check, options, random_scripts};
 
@@ -73,4 +73,89 @@ fn strategies_whose_schedules_depend_on_those_before_run_no_batch() {
     able.sort_unstable_by_key(|name| INDEPENDENT.iter().position(|known| known == name));
     assert_eq!(able, INDEPENDENT);
     insta::assert_snapshot!(can("dfs").unwrap_err(), @"the schedules of dfs depend on those before them, so a batch of them cannot be run alone: take a strategy that neither learns nor goes on from the schedule before, such as random or pos");
+}
+
+/// Strategies that learn, and tell what they have learnt.
+const LEARNING: [&str; 13] = [
+    "portfolio",
+    "pct:3",
+    "pctcp:3",
+    "surw",
+    "ql",
+    "urw",
+    "tapct:3",
+    "ql-b",
+    "ql-i",
+    "ql-c",
+    "ql-ndn",
+    "bonus-max",
+    "pct:1",
+];
+
+fn in_turn(
+    program: &Arc<Scripts>,
+    options: Options,
+    first: u64,
+    end: u64,
+    learned: Option<&[u8]>,
+) -> InTurn {
+    let batch = Batch { first, count: end - first, seed: options.seed };
+    let InTurn { report, learned } =
+        run_in_turn(program.clone(), batch, learned, options, Arc::new(())).unwrap();
+    let report = Report::read(&report.write()).unwrap().without_times();
+    InTurn { report, learned }
+}
+
+#[test]
+fn a_strategy_that_learns_goes_on_from_batch_to_batch_as_in_one_run() {
+    let mut rng = fastrand::Rng::with_seed(5);
+    for round in 0..130 {
+        let program = random_scripts(&mut rng, 5);
+        let strategy = LEARNING[round % LEARNING.len()];
+        let threads = rng.usize(1..4);
+        let settings = || Options { threads, ..settings(strategy, true, 1) };
+        // After the 16 schedules of its first batch every strategy learns, and so it does at the end of a part.
+        let first = in_turn(&program, settings(), 0, 16, None);
+        let learned = first.learned.unwrap();
+        let second = in_turn(&program, settings(), 16, 32, Some(&learned));
+        let whole = in_turn(&program, settings(), 0, 32, None);
+        let merged = Report::merge([second.report, first.report]).unwrap().without_times();
+        assert_eq!(merged.write(), whole.report.write(), "{strategy}");
+        assert_eq!(second.learned, whole.learned, "{strategy}");
+    }
+}
+
+#[test]
+fn what_was_learnt_is_refused_where_it_is_missing_damaged_or_of_another() {
+    let program = random_scripts(&mut fastrand::Rng::with_seed(1), 3);
+    let options = |name: &str| settings(name, true, 0);
+    let batch = |first| Batch { first, count: 4, seed: 11 };
+    let run = |name: &str, first, learned: Option<&[u8]>| {
+        run_in_turn(program.clone(), batch(first), learned, options(name), Arc::new(()))
+    };
+    for name in ["greedy", "idb", "period", "dfs"] {
+        assert!(run(name, 0, None).is_err(), "{name}");
+    }
+    for name in LEARNING {
+        assert!(run(name, 4, None).is_err(), "{name}");
+        let learned = run(name, 0, None).unwrap().learned.unwrap();
+        let other = if name == "ql" { "portfolio" } else { "ql" };
+        let refused = run(other, 4, Some(&learned)).unwrap().report;
+        assert_eq!((refused.ended, refused.schedules), (dally_search::Ended::Failed, 0));
+        assert!(refused.notes[0].starts_with("What was learnt was learnt by the strategy"));
+        let cut = run(name, 4, Some(&learned[..learned.len() - 1])).unwrap().report;
+        assert!(cut.notes[0].starts_with("What was learnt is damaged"), "{:?}", cut.notes);
+    }
+    // What a strategy itself reads: nothing that is shorter or longer is taken for what it wrote.
+    for name in LEARNING {
+        let mut strategy = options(name).strategy;
+        let learner = strategy.learner().unwrap();
+        let words = learner.learned().unwrap();
+        assert!(learner.recall(&words), "{name}");
+        for length in 0..words.len() {
+            let exact = matches!(name, "surw" | "urw" | "tapct:3") && length % 8 == 0;
+            assert!(exact || !learner.recall(&words[..length]), "{name}, {length}");
+        }
+        assert!(!learner.recall(&[&words[..], &[0]].concat()), "{name}");
+    }
 }

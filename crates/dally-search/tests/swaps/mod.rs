@@ -60,6 +60,17 @@ struct View {
     happens_before: Option<u64>,
 }
 
+impl View {
+    /// What a worker had pending that has not stepped and can step in both states, if that has changed.
+    fn changed_for_others(&self, now: &View, stepped: WorkerId) -> Option<[Footprint; 2]> {
+        let others = self.enabled.iter().zip(&self.pending).filter(|(id, _)| **id != stepped);
+        others.into_iter().find_map(|(worker, before)| {
+            let at = now.enabled.binary_search(worker).ok()?;
+            (now.pending[at] != *before).then(|| [before.clone(), now.pending[at].clone()])
+        })
+    }
+}
+
 struct Live<'p, P: Program> {
     system: P::System,
     happens_before: HappensBefore,
@@ -214,7 +225,12 @@ pub fn try_swaps<P: Program>(
         tally.foreseen += u64::from(foreseen.is_complete());
         tally.steps += 1;
         taken.push(step);
-        views.push(live.view());
+        let (before, now) = (&views[views.len() - 1], live.view());
+        if live.system.pending_lasts() {
+            let differs = before.changed_for_others(&now, worker);
+            assert!(differs.is_none(), "{differs:?} after {:#?}\nin {}", taken.last(), what());
+        }
+        views.push(now);
     }
     let mut pairs: Vec<usize> = (1..taken.len())
         .filter(|&at| taken[at - 1].footprint.commutes(&taken[at].footprint))

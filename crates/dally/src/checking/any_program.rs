@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally_core::{Program, Schedule};
+use dally_core::{Finding, Program, Schedule};
 use dally_explore::Explorable;
 use dally_search::strata::{self, Bundled, Plan};
-use dally_search::{Batch, Mode, NotIndependent, Options, Replayed, Report, Sink};
+use dally_search::{Batch, InTurn, Mode, NotIndependent, Options, Replayed, Report, Sink};
 
 use super::{Checked, Checking};
 
@@ -15,19 +15,25 @@ pub trait AnyProgram: Explorable {
     /// See [`Program::granularity`].
     fn granularity(&self) -> &'static str;
 
+    /// See [`Program::source`].
+    fn source(&self) -> u64;
+
     /// See [`Checking::run`].
     fn check(self: Arc<Self>, checking: Checking) -> Checked;
 
     /// See [`dally_search::run`].
     fn run(self: Arc<Self>, options: Options, sink: Arc<dyn Sink>) -> Report;
 
-    /// See [`dally_search::run_batch`].
-    fn run_batch(
+    /// See [`dally_search::run_in_turn`].
+    fn run_in_turn(
         self: Arc<Self>,
         batch: Batch,
+        learned: Option<&[u8]>,
         options: Options,
-        sink: Arc<dyn Sink>,
-    ) -> Result<Report, NotIndependent>;
+    ) -> Result<InTurn, NotIndependent>;
+
+    /// See [`dally_search::shrunk`].
+    fn shrunk(self: Arc<Self>, finding: &Finding, options: Options) -> Finding;
 
     /// See [`strata::explore`].
     fn explore(self: Arc<Self>, explorer: Bundled, plan: Plan, options: Options) -> Report;
@@ -47,6 +53,10 @@ impl<P: Program + 'static> AnyProgram for P {
         Program::granularity(self)
     }
 
+    fn source(&self) -> u64 {
+        Program::source(self)
+    }
+
     fn check(self: Arc<Self>, checking: Checking) -> Checked {
         checking.run(self, None::<Bundled>)
     }
@@ -55,13 +65,17 @@ impl<P: Program + 'static> AnyProgram for P {
         dally_search::run(self, options, sink)
     }
 
-    fn run_batch(
+    fn run_in_turn(
         self: Arc<Self>,
         batch: Batch,
+        learned: Option<&[u8]>,
         options: Options,
-        sink: Arc<dyn Sink>,
-    ) -> Result<Report, NotIndependent> {
-        dally_search::run_batch(self, batch, options, sink)
+    ) -> Result<InTurn, NotIndependent> {
+        dally_search::run_in_turn(self, batch, learned, options, Arc::new(()))
+    }
+
+    fn shrunk(self: Arc<Self>, finding: &Finding, options: Options) -> Finding {
+        dally_search::shrunk(self, finding, options, Arc::new(()))
     }
 
     fn explore(self: Arc<Self>, explorer: Bundled, plan: Plan, options: Options) -> Report {

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use dally_core::{Finding, Program};
 use dally_report::text;
-use dally_search::Report;
 use dally_search::strata::Explorer;
+use dally_search::{KnownInputs, Report};
 
 use super::Test;
 use super::regressions::{self, Kept, Regressions, Standing};
+use crate::checking::Checking;
 use crate::settings::Settings;
 
 impl<E: Explorer> Test<E> {
@@ -30,7 +31,7 @@ impl<E: Explorer> Test<E> {
     /// Replays the schedules that were kept: sentences about them, or the text of those that fail.
     pub(super) fn regress<P: Program + 'static>(
         &self,
-        program: &Arc<P>,
+        program: &mut Arc<P>,
         regressions: &Regressions,
         settings: &Settings,
         all_steps: bool,
@@ -39,7 +40,7 @@ impl<E: Explorer> Test<E> {
         let standings: Vec<(Kept, Standing)> = kept
             .into_iter()
             .map(|kept| {
-                let standing = regressions::replay(Arc::clone(program), &kept, settings);
+                let standing = regressions::replay(program, &kept, settings);
                 (kept, standing)
             })
             .collect();
@@ -77,4 +78,15 @@ pub(super) fn keep(regressions: &Regressions, findings: &[Finding]) -> Vec<Strin
         Err(why) => Some(format!("note: {why}\n")),
     });
     kept.collect()
+}
+
+/// Has some schedules of a run try the inputs of the schedules that were kept.
+pub(super) fn with_known_inputs(checking: Checking, regressions: &Regressions) -> Checking {
+    let (kept, _) = regressions.kept();
+    if kept.is_empty() {
+        return checking;
+    }
+    let strategy = checking.options().strategy;
+    let strategy = KnownInputs::of(strategy, kept.iter().map(|kept| &kept.schedule));
+    Checking { strategy: Some(strategy), ..checking }
 }

@@ -12,7 +12,7 @@ use dally_report::Store;
 use dally_search::Mode;
 
 use crate::checking::{self, Retold};
-use crate::settings::Settings;
+use crate::settings::{Settings, recorded_of_program};
 
 /// The directory beside the manifest of a package.
 pub const DIRECTORY: &str = "dally-regressions";
@@ -128,14 +128,26 @@ pub fn files(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Replays a schedule that was kept.
+/// Replays a schedule that was kept, with the settings of programs that it was recorded with, whatever the test
+/// has now: with others its choices would mean something else.
 pub(super) fn replay<P: Program + 'static>(
-    program: Arc<P>,
+    program: &mut Arc<P>,
     kept: &Kept,
     settings: &Settings,
 ) -> Standing {
     let (rounds, step_time) = (checking::ROUNDS, settings.step_time);
-    let replayed = dally_search::replay(program, &kept.schedule, Mode::Exact, rounds, step_time);
+    let recorded: Vec<_> = recorded_of_program(&kept.schedule).collect();
+    // Nobody else has the program, unless a step of an earlier replay has not come back: then the test fails.
+    let own = Arc::get_mut(program);
+    let before: Vec<_> = own.map_or_else(Vec::new, |program| {
+        let set = |&(setting, value): &(_, &str)| Some((setting, program.set(setting, value)?));
+        recorded.iter().filter_map(set).collect()
+    });
+    let again = Arc::clone(program);
+    let replayed = dally_search::replay(again, &kept.schedule, Mode::Exact, rounds, step_time);
+    if let Some(program) = Arc::get_mut(program) {
+        before.iter().for_each(|(setting, value)| _ = program.set(setting, value));
+    }
     let retold = checking::retell(&kept.schedule, replayed, Mode::Exact, "");
     match (&retold.finding, retold.gave_up) {
         (Some(_), _) => Standing::Fails(Box::new(retold)),

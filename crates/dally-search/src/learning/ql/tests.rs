@@ -154,7 +154,7 @@ fn run(ql: &mut Strategist, graph: &Graph, schedule: u64) -> (Vec<Taken>, u64, O
     assert!(ql.begin(schedule));
     let mut step = 0;
     while step < 8 && !system.enabled.is_empty() {
-        let point = Point::new(&system.enabled, None, step, &system);
+        let point = Point::new(&system.enabled, None, [step; 2], &system);
         let worker = ql.worker(&point).unwrap();
         let actions = system.enabled.iter().map(|worker| worker.to_bits()).collect();
         let (state, action) = (system.seen(), worker.to_bits());

@@ -137,6 +137,12 @@ impl<T> Chan<T> {
         }
     }
 
+    /// Looks at what changes at the sending end alone, or at both ends at once.
+    pub fn look_at_senders<R>(&self, f: impl FnOnce(&State<T>) -> R) -> R {
+        current::look(&self.object);
+        f(&self.inner.lock())
+    }
+
     /// Looks at the state, in a step that is thereby ordered with those that change it.
     pub fn look<R>(&self, f: impl FnOnce(&State<T>) -> R) -> R {
         current::try_with(|exec| {
@@ -183,13 +189,21 @@ pub(super) struct Steps {
     pub waited: bool,
     /// The place among those who wait.
     pub ticket: Option<u64>,
+    /// Whether it waits is seen by nobody: its thread is blocked meanwhile.
+    pub unseen: bool,
     pub at: &'static Location<'static>,
 }
 
 impl Steps {
     #[track_caller]
     pub fn new() -> Steps {
-        Steps { waited: false, ticket: None, at: Location::caller() }
+        Steps { waited: false, ticket: None, unseen: false, at: Location::caller() }
+    }
+
+    /// For a future that nothing but the code that blocks the thread will poll.
+    #[track_caller]
+    pub fn unseen() -> Steps {
+        Steps { unseen: true, ..Steps::new() }
     }
 
     /// For a future that keeps nothing from poll to poll, and may have waited.

@@ -12,7 +12,7 @@ macro_rules! ends {
 
             /// Whether the receiver is gone or has closed.
             pub fn is_closed(&self) -> bool {
-                self.chan.look(|state| state.closed)
+                self.chan.look_at_senders(|state| state.closed)
             }
 
             /// Whether both send to the same receiver.
@@ -68,7 +68,7 @@ macro_rules! ends {
 
             /// A sender, unless all are gone.
             pub fn upgrade(&self) -> Option<$Sender<T>> {
-                let open = self.chan.look(|state| state.senders > 0);
+                let open = self.chan.look_at_senders(|state| state.senders > 0);
                 open.then(|| {
                     self.chan.add_sender();
                     $Sender { chan: self.chan.clone() }
@@ -155,13 +155,15 @@ macro_rules! ends {
             /// As [`recv`](Self::recv), blocking the thread.
             #[track_caller]
             pub fn blocking_recv(&mut self) -> Option<T> {
-                crate::task::block("`mpsc::Receiver::blocking_recv`", self.recv())
+                let received = Recv { chan: &self.chan, steps: Steps::unseen() };
+                crate::task::block("`mpsc::Receiver::blocking_recv`", received)
             }
 
             /// As [`recv_many`](Self::recv_many), blocking the thread.
             #[track_caller]
             pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
-                let received = self.recv_many(buffer, limit);
+                let steps = Steps::unseen();
+                let received = RecvMany { chan: &self.chan, steps, buffer, limit };
                 crate::task::block("`mpsc::Receiver::blocking_recv_many`", received)
             }
 
@@ -182,7 +184,7 @@ macro_rules! ends {
 
             /// Whether nothing more can be sent.
             pub fn is_closed(&self) -> bool {
-                self.chan.look(|state| state.closed || state.senders == 0)
+                self.chan.look_at_senders(|state| state.closed || state.senders == 0)
             }
 
             /// Whether nothing is there.

@@ -145,8 +145,13 @@ impl<T> Chan<T> {
             let over = state.is_over(self.capacity);
             // There is one receiver: that it waits is seen by nobody, so no point comes before.
             if state.queue.is_empty() && !over {
-                wakers.1 = state.receiver.replace(Sleeper::new(exec, waker));
-                self.look_for_value(exec, &state);
+                let sleeper = if steps.unseen {
+                    Sleeper::unseen(exec, waker)
+                } else {
+                    self.look_for_value(exec, &state);
+                    Sleeper::new(exec, waker)
+                };
+                wakers.1 = state.receiver.replace(sleeper);
                 drop(state);
                 steps.waited = true;
                 let wait = Wait {
@@ -160,7 +165,9 @@ impl<T> Chan<T> {
             }
             if !passed && exec.stands_before(waker, steps.waited, Some(next)) {
                 // It has seen that there is no need to wait.
-                self.look_for_value(exec, &state);
+                if !steps.unseen {
+                    self.look_for_value(exec, &state);
+                }
                 return None;
             }
             let value = state.queue.pop_front();
@@ -169,7 +176,11 @@ impl<T> Chan<T> {
                 if self.capacity.is_some() {
                     wakers.0 = state.make_room();
                 }
-                self.touch_received(exec, &state, operation);
+                if steps.unseen {
+                    self.touch_awaited(exec, &state, operation);
+                } else {
+                    self.touch_received(exec, &state, operation);
+                }
             } else {
                 self.touch_nothing(exec, const { &Operation::plain("find closed") });
             }

@@ -72,7 +72,7 @@ impl<T> Future for Closed<'_, T> {
             if !current::pass_ready(cx, waited, &this.chan.object, next) {
                 return Poll::Pending;
             }
-            return this.chan.look(|_| Poll::Ready(()));
+            return this.chan.look_at_senders(|_| Poll::Ready(()));
         }
         let old = match this.steps.ticket {
             Some(ticket) => state.watchers.ask(ticket, Some(cx.waker())).1,

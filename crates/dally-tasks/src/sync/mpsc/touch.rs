@@ -4,6 +4,11 @@
 //! order. Who finds the channel empty has looked for the value that comes next, and so at the sending
 //! end; who needs room that somebody has made has looked at the receiving end. Room that was there from
 //! the beginning depends on nobody.
+//!
+//! A future that finds no value answers that it is pending, and what is around it may do something else
+//! then. So whether there was one makes a difference, also where nothing else is done: one that finds a value
+//! does not know what would have been done. Code that blocks its thread does nothing meanwhile, and whether it
+//! had to wait makes none.
 
 use dally_core::{Access, Mode, Resource};
 
@@ -51,6 +56,14 @@ impl<T> Chan<T> {
     pub fn touch_received(&self, exec: &mut Exec, state: &State<T>, operation: &'static Operation) {
         exec.receives(&self.object, operation);
         self.touch_entry(exec, state.received - 1, Mode::ReadModifyWrite);
+    }
+
+    /// The value that was just received by who waited for it without being seen: it has not looked whether the
+    /// value is there.
+    #[inline]
+    pub fn touch_awaited(&self, exec: &mut Exec, state: &State<T>, operation: &'static Operation) {
+        exec.receives(&self.object, operation);
+        self.touch_entry(exec, state.received - 1, Mode::Write);
     }
 
     /// The receiving end, where there is no value.

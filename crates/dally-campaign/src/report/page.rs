@@ -1,0 +1,89 @@
+//! A campaign as one HTML page that needs nothing else.
+
+use dally_core::words::count;
+use dally_report::charts::{Chart, Scale, Series, Shape};
+use dally_report::page::escaped;
+
+use super::{HEAD, machines, programs, row, survival};
+use crate::store::{State, Store, StoreError};
+
+/// What was run, found and covered, as one HTML page that needs nothing else.
+pub fn page(store: &Store) -> Result<String, StoreError> {
+    let (cells, findings) = (store.cells()?, store.findings()?);
+    let mut body = String::from("<h2>What was run</h2>\n<table>\n<tr>");
+    body += &HEAD.map(|name| format!("<th scope=\"col\">{name}</th>")).concat();
+    body += "</tr>\n";
+    for cell in &cells {
+        let row = row(cell).map(|text| format!("<td>{}</td>", escaped(&text)));
+        body += &format!("<tr>{}</tr>\n", row.concat());
+    }
+    body += "</table>\n<p>The chance that one more schedule shows something new is Good and Turing's \
+             estimate, and so is the risk that it fails by a cause that is not known yet: the share of schedules \
+             that alone have shown a cause. Where there is none, the risk is at most the one that is told, but \
+             for one case in twenty. There is neither for strategies that do not draw schedules alike, and they \
+             say nothing about another strategy or longer schedules.</p>\n<h2>What was found</h2>\n";
+    if findings.is_empty() {
+        body += "<p>Nothing yet.</p>\n";
+    }
+    for finding in &findings {
+        let state = if finding.state == State::Open { "open" } else { "fixed" };
+        body += &format!(
+            "<details open><summary class=\"{state}\">{} <b>{}</b></summary>\n<p>{state}, in {}, found by \
+             {}; <code>{}</code></p>\n<ul>\n",
+            escaped(&finding.program),
+            escaped(&finding.bug),
+            count(finding.times, "schedule"),
+            escaped(&finding.strategy),
+            escaped(&finding.schedule.display().to_string())
+        );
+        for seen in &finding.history {
+            let revision = if seen.revision.is_empty() { "" } else { " at " };
+            let line =
+                format!("{} {} in run {}{revision}{}", seen.at, seen.what, seen.run, seen.revision);
+            body += &format!("<li>{}</li>\n", escaped(&line));
+        }
+        body += "</ul></details>\n";
+    }
+    if let Some(chart) = survival::chart(&cells) {
+        body += &format!(
+            "<h2>How soon</h2>\n<figure>{}</figure>\n<p>Of the bugs that this campaign knows, the share that \
+             each strategy has not found after so many schedules of their programs, with the interval at 95% \
+             (Kaplan and Meier, Greenwood). How many bugs that are stands beside its name; one that it has not \
+             found counts for as long as it was run.</p>\n",
+            chart.to_svg()
+        );
+    }
+    body += "<h2>What was covered</h2>\n";
+    for program in programs(&cells) {
+        let of = cells.iter().filter(|cell| cell.cell.program == program && !cell.is_old);
+        let series = of.map(|cell| {
+            let batches = store.batches(cell.id)?;
+            let points =
+                batches.iter().map(|batch| (batch.schedules as f64, batch.observations as f64));
+            let name = cell.cell.strategy.clone();
+            Ok(Series { name, points: points.collect(), ..Series::default() })
+        });
+        let chart = Chart {
+            title: format!("{program}: distinct observations"),
+            x: "schedules".into(),
+            y: "observations".into(),
+            x_scale: Scale::Logarithmic,
+            shape: Shape::Lines,
+            series: series.collect::<Result<_, StoreError>>()?,
+        };
+        body += &format!("<figure>{}</figure>\n", chart.to_svg());
+        body += &machines::section(&cells, program);
+    }
+    let title = "Campaign of Dally";
+    Ok(format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta \
+         http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
+         'unsafe-inline'\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n\
+         {body}</body>\n</html>\n"
+    ))
+}
+
+const STYLE: &str = "body { font: 14px/1.45 system-ui, sans-serif; margin: 20px; max-width: 1000px; } \
+    table { border-spacing: 0; } th, td { text-align: left; padding: 2px 16px 2px 0; } \
+    td:nth-child(n+3), th:nth-child(n+3) { text-align: right; } .open b { color: #cf222e; } \
+    .fixed { color: #59636e; } .never summary { color: #9a6700; } .never p { font-family: monospace; } figure { margin: 12px 0; } svg { max-width: 100%; }";
