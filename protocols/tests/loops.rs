@@ -13,11 +13,12 @@ use dally_protocols::{
     tree_identification,
 };
 
-const SEARCHES: [(SearchKind, usize); 4] = [
+const SEARCHES: [(SearchKind, usize); 5] = [
     (SearchKind::Ndfs, 1),
     (SearchKind::IterativeNdfs, 1),
     (SearchKind::Map, 1),
     (SearchKind::Map, 2),
+    (SearchKind::Components, 1),
 ];
 
 const EXPLORERS: [ExplorerKind; 2] = [ExplorerKind::RoundRobin, ExplorerKind::RunToCompletion];

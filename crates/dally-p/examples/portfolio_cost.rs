@@ -1,14 +1,13 @@
 //! What the portfolio costs on P: the processor time of one of its steps, over that of a step under `random`.
 //!
 //! `cargo run --release -p dally-p --example portfolio_cost -- protocols/p` runs the correct tests of every project
-//! under both in turn, at the settings of `dally check` and on one thread, and compares the fastest rounds of
-//! each test: what else the machine does can only make a round slower. Schedules of other members are longer
-//! or shorter than random ones, so steps are compared. Arguments behind the folder: how many rounds (3), how
-//! many schedules of a test in a round (10,000; no more than one second of them), the strategy (`portfolio`), and
-//! a project, if it is to be the only one.
+//! under both, at the settings of `dally check` and on one thread, with one seed after another until enough
+//! processor time has gone by. Schedules of other members are longer or shorter than random ones, so steps are
+//! compared. Arguments behind the folder: how many seconds for each test and strategy (1), how many schedules
+//! with one seed (10,000), the strategy (`portfolio`), and a project, if it is to be the only one.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use dally_p::program::{Program, Test};
@@ -21,9 +20,8 @@ const RANDOM: &str = "random";
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let folder = arguments.next().unwrap_or_else(|| "protocols/p".into());
-    let mut number =
-        |default| arguments.next().map_or(default, |text| text.parse().expect("a number"));
-    let (rounds, schedules) = (number(3), number(10_000));
+    let seconds = arguments.next().map_or(1.0, |text| text.parse().expect("seconds"));
+    let schedules = arguments.next().map_or(10_000, |text| text.parse().expect("a number"));
     let strategy = arguments.next().unwrap_or_else(|| "portfolio".into());
     let only = arguments.next();
     println!("{:17} {:>5} {RANDOM:>10} {strategy:>13} {:>6}", "project", "tests", "ratio");
@@ -35,14 +33,8 @@ fn main() {
         let tests = correct_tests(Path::new(&folder), &project);
         let mut sums = [0.0; 2];
         for test in &tests {
-            let mut best = [f64::MAX; 2];
-            for seed in 0..rounds {
-                for (best, strategy) in best.iter_mut().zip([RANDOM, &strategy]) {
-                    *best = best.min(seconds_per_step(test, strategy, schedules, seed));
-                }
-            }
-            for (sum, best) in sums.iter_mut().zip(best) {
-                *sum += best / tests.len() as f64;
+            for (sum, strategy) in sums.iter_mut().zip([RANDOM, &strategy]) {
+                *sum += seconds_per_step(test, strategy, schedules, seconds) / tests.len() as f64;
             }
         }
         let ratio = sums[1] / sums[0];
@@ -88,47 +80,41 @@ fn passes(program: &Program, test: &Test) -> bool {
 }
 
 /// The processor time of a step.
-fn seconds_per_step(test: &Arc<PProgram>, strategy: &str, schedules: u64, seed: u64) -> f64 {
-    let mut options = Options {
-        seed,
-        schedules,
-        time: Some(Duration::from_secs(1)),
-        fairness: Fairness::Strong,
-        max_fair_steps: Some(100_000),
-        confirm_temperature: 16,
-        step_items: 200_000,
-        ..Options::default()
-    };
-    options.strategy =
-        strategy.parse::<StrategyKind>().expect("a strategy").build(seed, options.max_steps);
-    let clock = Clock::start();
-    let report = dally_search::run(test.clone(), options, Arc::new(()));
-    let seconds = clock.seconds();
-    for finding in &report.findings {
-        println!("{}: {} in schedule {}", test.name(), finding.bug, finding.found_at);
-    }
-    seconds / report.steps as f64
-}
-
-/// Processor time, where the system tells it and it is long enough; else time.
-struct Clock(Instant, Option<f64>);
-
-impl Clock {
-    #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
-    fn start() -> Clock {
-        Clock(Instant::now(), processor_time())
-    }
-
-    fn seconds(&self) -> f64 {
-        let passed = self.0.elapsed().as_secs_f64();
-        match (self.1, processor_time()) {
-            (Some(before), Some(after)) if passed > 0.5 => after - before,
-            _ => passed,
+fn seconds_per_step(test: &Arc<PProgram>, strategy: &str, schedules: u64, enough: f64) -> f64 {
+    let (mut steps, before) = (0, now());
+    for seed in 0.. {
+        let mut options = Options {
+            seed,
+            schedules,
+            time: Some(Duration::from_secs(5)),
+            fairness: Fairness::Strong,
+            max_fair_steps: Some(100_000),
+            confirm_temperature: 16,
+            step_items: 200_000,
+            ..Options::default()
+        };
+        options.strategy =
+            strategy.parse::<StrategyKind>().expect("a strategy").build(seed, options.max_steps);
+        let report = dally_search::run(test.clone(), options, Arc::new(()));
+        for finding in &report.findings {
+            println!("{}: {} in schedule {}", test.name(), finding.bug, finding.found_at);
+        }
+        steps += report.steps;
+        if now() - before >= enough {
+            break;
         }
     }
+    (now() - before) / steps as f64
 }
 
-/// The processor time of this process on Linux, to a hundredth of a second.
+/// The processor time of this process in seconds, to a hundredth, where the system tells it; else the time.
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
+fn now() -> f64 {
+    static BEGUN: OnceLock<Instant> = OnceLock::new();
+    let passed = BEGUN.get_or_init(Instant::now).elapsed();
+    processor_time().unwrap_or(passed.as_secs_f64())
+}
+
 fn processor_time() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();

@@ -71,13 +71,13 @@ impl ChoiceWriter {
         self.truncate(0);
     }
 
-    /// Begins an execution whose first choices are known and not written again.
-    pub(crate) fn continue_from(&mut self, base: Option<Arc<Prefix>>) {
-        self.rewind(0);
-        if let Some(base) = base {
-            self.before = base.len();
-            *lock(&self.choice_log.base) = Some(base);
-        }
+    /// Begins an execution whose first choices are known and not written again; returns those of the
+    /// execution before it.
+    pub(crate) fn continue_from(&mut self, base: Option<Arc<Prefix>>) -> Option<Arc<Prefix>> {
+        self.choice_log.schedule.store(0, Ordering::Relaxed);
+        self.truncate(self.before);
+        self.before = base.as_ref().map_or(0, |base| base.len());
+        std::mem::replace(&mut *lock(&self.choice_log.base), base)
     }
 
     /// Goes back to this many choices, for another execution with the same beginning.

@@ -57,6 +57,7 @@ mod tests {
         Ndfs ndfs
         IterativeNdfs iterative-ndfs
         Map map
+        Components components
         Dpor dpor
         Concolic concolic
         RoundRobin rr
@@ -67,7 +68,7 @@ mod tests {
         Weak weak
         Strong strong
         ");
-        insta::assert_snapshot!("sse".parse::<SearchKind>().unwrap_err(), @"no search `sse`: did you mean `ses`? There are ses, ss, hybrid, pb, depth, dfs, bfs, ndfs, iterative-ndfs, map, dpor, concolic");
+        insta::assert_snapshot!("sse".parse::<SearchKind>().unwrap_err(), @"no search `sse`: did you mean `ses`? There are ses, ss, hybrid, pb, depth, dfs, bfs, ndfs, iterative-ndfs, map, components, dpor, concolic");
         insta::assert_snapshot!("fair".parse::<Fairness>().unwrap_err(), @"no fairness `fair`. There are none, weak, strong");
     }
 }

@@ -243,6 +243,9 @@ impl<P: Program> Minimiser<'_, Candidates<'_, '_, P>> {
 
     /// Tries what each step needs at the front, and what follows from it at the end.
     fn move_causes(&mut self) {
+        if self.stopped().is_some() {
+            return;
+        }
         let mut causes = self.causes();
         let mut at = causes.len();
         while at > 0 && self.stopped().is_none() {

@@ -101,6 +101,10 @@ pub const SEARCHES: Names = Names {
             "for cycles: ndfs with no delay, then with one, two, ..., each time from the start",
         ),
         name("map", "for cycles: by strata of delays, with work kept from one to the next"),
+        name(
+            "components",
+            "for cycles: by the strata of map, and strongly connected components alone",
+        ),
         name("dpor", "one schedule for each class of those that differ in independent steps only"),
         name("concolic", "dpor, and for each class every path that inputs can take the program on"),
     ],
@@ -233,7 +237,7 @@ impl Names {
     /// assert_eq!(
     ///     SEARCHES.find("sse").unwrap_err().to_string(),
     ///     "no search `sse`: did you mean `ses`? \
-    ///      There are ses, ss, hybrid, pb, depth, dfs, bfs, ndfs, iterative-ndfs, map, dpor, concolic",
+    ///      There are ses, ss, hybrid, pb, depth, dfs, bfs, ndfs, iterative-ndfs, map, components, dpor, concolic",
     /// );
     /// ```
     pub fn find(&'static self, text: &str) -> Result<usize, UnknownName> {

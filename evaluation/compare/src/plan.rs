@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dally::checking::AnyProgram;
 use dally::contract::{Program, fingerprint};
-use dally::search::strata::{self, Bundled, SearchKind};
+use dally::search::strata::{self, ExplorerKind, SearchKind};
 use dally::search::{Options, Report, Strategy, StrategyKind};
 use dally_protocols::Protocol;
 
@@ -67,7 +67,8 @@ fn run<P: AnyProgram + ?Sized>(
 ) -> Report {
     let Some(search) = search else { return program.run(options, Arc::new(())) };
     let options = Options { executions: Some(options.schedules), ..options };
-    program.explore(Bundled::default(), strata::Plan { search, ..strata::Plan::default() }, options)
+    let explorer = ExplorerKind::default().build(options.seed);
+    program.explore(explorer, strata::Plan { search, ..strata::Plan::default() }, options)
 }
 
 /// `program` or `program:bug`.

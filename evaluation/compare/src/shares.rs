@@ -18,7 +18,7 @@ pub fn shares(plan: &Plan) -> Result<Vec<f64>, Problem> {
         let planned = plan.trial(index);
         let Planned { case, contestant, seed, .. } = planned;
         let options = plan.options(case, contestant, seed);
-        let report = case.run(Options { keep_going: true, ..options });
+        let report = case.run(Options { keep_going: true, ..options }, contestant.searches());
         if report.ended == Ended::Failed {
             return Err(Problem::Run { which: planned.to_string(), notes: report.notes });
         }

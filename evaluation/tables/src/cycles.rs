@@ -59,10 +59,12 @@ fn print_one(fairness: Fairness, arguments: &Arguments) {
         ("by expl.", 9),
         ("iterative", 9),
         ("map", 9),
+        ("comp.", 9),
         ("t: ndfs", 7),
         ("by expl.", 8),
         ("iterative", 9),
         ("map", 7),
+        ("comp.", 7),
         ("2 thr.", 7),
         ("4 thr.", 7),
         ("calc", 7),
@@ -82,6 +84,7 @@ fn print_one(fairness: Fairness, arguments: &Arguments) {
     println!("s: states; t: milliseconds; calc and refine: the two phases of map, in milliseconds");
     println!("iterative: nested search from the start for every bound; the most states at a time");
     println!("ndfs: plain, the oldest worker first; by expl.: plain, in the order of the explorer");
+    println!("comp.: the strata of map, judged by strongly connected components alone");
     println!("2 thr., 4 thr.: map with so many threads, all others have one");
     if arguments.explorer.build(0).is_random() {
         println!("every figure: the median of {} seeds", arguments.seeds);
@@ -99,7 +102,7 @@ fn print_one(fairness: Fairness, arguments: &Arguments) {
 struct Row {
     livelock: &'static Livelock,
     size: usize,
-    searches: [Hunts; 6],
+    searches: [Hunts; 7],
 }
 
 impl Row {
@@ -115,6 +118,7 @@ impl Row {
             Search { kind: SearchKind::Ndfs, explorer, threads: 1 },
             Search { kind: SearchKind::IterativeNdfs, explorer, threads: 1 },
             Search { kind: SearchKind::Map, explorer, threads: 1 },
+            Search { kind: SearchKind::Components, explorer, threads: 1 },
             Search { kind: SearchKind::Map, explorer, threads: 2 },
             Search { kind: SearchKind::Map, explorer, threads: 4 },
         ];
@@ -123,7 +127,7 @@ impl Row {
     }
 
     fn cells(&self) -> Vec<String> {
-        let [ndfs, by_explorer, iterative, map, two, four] = &self.searches;
+        let [ndfs, by_explorer, iterative, map, components, two, four] = &self.searches;
         let states = |hunts: &Hunts| hunts.cell(|figures| figures.states, grouped);
         let time = |hunts: &Hunts| hunts.cell(|figures| figures.time, in_milliseconds);
         vec![
@@ -134,10 +138,12 @@ impl Row {
             states(by_explorer),
             states(iterative),
             states(map),
+            states(components),
             time(ndfs),
             time(by_explorer),
             time(iterative),
             time(map),
+            time(components),
             time(two),
             time(four),
             map.cell(|figures| figures.cycles.calculating, in_milliseconds),
@@ -186,14 +192,14 @@ mod tests {
         let rows = rows("--seeds 3 --fairness weak process-scheduler:3");
         let [row] = &rows[..] else { panic!("{} rows", rows.len()) };
         let cells = row.cells();
-        let (counted, times) = (&cells[..7], &cells[7..15]);
+        let (counted, times) = (&cells[..8], &cells[8..17]);
         assert_eq!(
             counted,
-            ["process-scheduler", "priorities", "3", "3,914", "2,048", "1,085", "1,261"]
+            ["process-scheduler", "priorities", "3", "3,914", "2,048", "1,085", "1,261", "1,261"]
         );
         assert!(times.iter().all(|cell| cell.parse::<f64>().is_ok()), "{times:?}");
-        assert_eq!(cells[15], "1,770");
-        assert!(cells[16].parse().is_ok_and(|bytes: u64| (4..=12).contains(&bytes)), "{cells:?}");
+        assert_eq!(cells[17], "1,770");
+        assert!(cells[18].parse().is_ok_and(|bytes: u64| (4..=12).contains(&bytes)), "{cells:?}");
         assert!(row.wrong().is_empty());
     }
 
@@ -256,7 +262,7 @@ mod tests {
         };
         let row = Row::measure(&BLAMED, 2, Fairness::Weak, &arguments);
         assert!(row.cells()[3..].iter().all(|cell| cell == "wrong"), "{:?}", row.cells());
-        assert_eq!(row.wrong().len(), 6);
+        assert_eq!(row.wrong().len(), 7);
         let first = &row.wrong()[0];
         assert!(
             first.starts_with(

@@ -11,6 +11,7 @@ use dally_core::WorkerId;
 use super::fairness::Fairness;
 use super::graph::{Cursor, Graph, Node};
 use super::property::Property;
+use crate::prefetch::prefetch;
 
 /// A number for each state, 0 at first. Threads that go through different states share one.
 #[derive(Default)]
@@ -39,6 +40,14 @@ impl Numbers {
     #[inline]
     pub(crate) fn get(&self, node: Node) -> u32 {
         self.0[node as usize].load(Relaxed)
+    }
+
+    /// The number of this state will be asked for soon, if there is one.
+    #[inline]
+    fn prefetch(&self, node: Node) {
+        if let Some(number) = self.0.get(node as usize) {
+            prefetch(number);
+        }
     }
 
     #[inline]
@@ -151,7 +160,9 @@ impl<'a> Components<'a> {
     fn enter(&mut self, node: Node, graph: &Graph, open: bool) {
         self.come_to += 1;
         self.numbers.set(node, self.come_to);
-        self.path.push(OnPath { node, cursor: graph.cursor(node), first: true, open });
+        let cursor = graph.cursor(node);
+        graph.prefetch_targets(&cursor, |target| self.numbers.prefetch(target));
+        self.path.push(OnPath { node, cursor, first: true, open });
     }
 }
 
@@ -274,6 +285,22 @@ fn is_weakly_fair(
         }
     }
     owed.is_empty()
+}
+
+/// Judges the components of a graph of which something was touched since it was
+/// [seen](Graph::seen): the states of one that holds a bad cycle that counts, if there is one. The others
+/// are as they were when they were judged. `numbers` are memory.
+pub(crate) fn bad_component(
+    graph: &Graph,
+    property: Property,
+    fairness: Fairness,
+    numbers: &mut Numbers,
+) -> Option<Vec<Node>> {
+    numbers.renew(graph.len());
+    let mut judge = Judge::new(property, fairness, graph, numbers);
+    let inside = |node| fairness.admits(graph, property, node);
+    let is_touched = |node| graph.is_touched(node);
+    graph.touched().find_map(|node| judge.from(node, inside, |_| true, is_touched))
 }
 
 /// Memory for taking components apart.

@@ -4,10 +4,11 @@
 mod known;
 mod logging;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::components;
 use super::fairness::Fairness;
 use super::graph::{Graph, Node};
 use super::lasso::{Cycle, cycle};
@@ -33,8 +34,8 @@ pub(crate) struct CycleSearch {
     known: Mutex<Arc<Known>>,
     /// How many times all states were forgotten.
     restarts: AtomicU64,
-    /// Whether some monitor was hot in some state.
-    hot: AtomicBool,
+    /// The monitors that were hot in some state.
+    hot: AtomicU64,
     /// The monitors with transitions that they allow only finitely often.
     visits: AtomicU64,
     /// The monitors for which a cycle was found: those that wait in it, and those that mind what
@@ -48,6 +49,7 @@ pub(crate) struct CycleSearch {
 enum Kind {
     Nested,
     Map,
+    Components,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -70,6 +72,16 @@ impl CycleSearch {
         CycleSearch::new(Kind::Map, plan, fairness, threads, shared)
     }
 
+    /// For strongly connected components alone, by so many threads.
+    pub(crate) fn components(
+        plan: &Plan,
+        fairness: Fairness,
+        threads: usize,
+        shared: Arc<Shared>,
+    ) -> CycleSearch {
+        CycleSearch::new(Kind::Components, plan, fairness, threads, shared)
+    }
+
     fn new(
         kind: Kind,
         plan: &Plan,
@@ -88,7 +100,7 @@ impl CycleSearch {
             shared,
             known: Mutex::new(Arc::new(Known::new(kind, memory, exact, threads, fairness))),
             restarts: AtomicU64::new(0),
-            hot: AtomicBool::new(false),
+            hot: AtomicU64::new(0),
             visits: AtomicU64::new(0),
             violated: [const { AtomicU64::new(0) }; 2],
             cycles: Mutex::default(),
@@ -106,9 +118,9 @@ impl CycleSearch {
                 let rounds = if rounds { refinement::ROUNDS_BYTES } else { 0 };
                 maps.bytes_a_state() + refinement::BYTES + rounds
             }
+            Algorithm::Components(_) => components::BYTES,
         };
-        let looked_for = self.hot.load(Relaxed) || self.visits.load(Relaxed) != 0;
-        let own = if looked_for { own + self.fairness.judging_bytes() } else { 0 };
+        let own = if self.is_vacuous() { 0 } else { own + self.fairness.judging_bytes() };
         let whole = known.whole.as_ref().map_or(0, |whole| lock(whole).bytes());
         known.graph.bytes() + whole + (known.graph.len() * own) as u64
     }
@@ -145,6 +157,18 @@ impl CycleSearch {
                 }
                 known.graph.seen();
             }
+            Algorithm::Components(numbers) => {
+                let (graph, mut numbers) = (&known.graph, lock(numbers));
+                for property in Property::all(self.hot.load(Relaxed), self.visits.load(Relaxed)) {
+                    if self.is_sought(property)
+                        && let Some(component) =
+                            components::bad_component(graph, property, self.fairness, &mut numbers)
+                    {
+                        self.found(graph, property, &component);
+                    }
+                }
+                graph.seen();
+            }
         }
         *lock(&self.refining) += clock.elapsed();
     }
@@ -165,7 +189,7 @@ impl CycleSearch {
     /// Whether no monitor has been hot, nor allowed something only finitely often: then there is
     /// nothing that a cycle could violate.
     pub(crate) fn is_vacuous(&self) -> bool {
-        !self.hot.load(Relaxed) && self.visits.load(Relaxed) == 0
+        self.hot.load(Relaxed) | self.visits.load(Relaxed) == 0
     }
 
     /// How many edges are stored, and the bytes of one.

@@ -8,7 +8,8 @@ mod edges;
 mod marks;
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, fence};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dally_core::{Acceptance, WorkerId};
@@ -16,13 +17,14 @@ use rustc_hash::FxHashMap;
 
 use super::chunk::Chunk;
 use super::fairness::Fairness;
-use super::index::{self, Index};
+use super::index::Index;
 use super::labels::{Label, Labels, Lately, Look};
+use crate::prefetch::prefetch;
 use crate::strata::NumberList;
 use edges::IS_FURTHER;
 pub(crate) use edges::{Connected, Cursor, Edge};
-pub(crate) use marks::MARK_BYTES;
-use marks::Marks;
+use marks::Touched;
+pub(crate) use marks::VALUE_BYTES;
 
 /// The number of a state, in the order in which a thread came to its states.
 pub(crate) type Node = u32;
@@ -34,9 +36,9 @@ pub(crate) struct Graph {
     index: Index,
     /// How many numbers of states are taken.
     len: OwnLine<AtomicU32>,
-    /// [`RECORD`] numbers for each state.
+    /// [`RECORD`] numbers for each state, in one cache line.
     states: NumberList,
-    marks: Marks,
+    touched: Touched,
     /// In how many places the search still has transitions of each state to take, if that is kept.
     open: Option<NumberList>,
     /// For each state as many numbers as workers are enabled: where each leads, see
@@ -53,10 +55,13 @@ pub(crate) struct Graph {
     labels: Labels,
 }
 
-/// The numbers of a state: its look, and where its targets are.
-const RECORD: usize = 2;
-const LOOK: usize = 0;
-const TARGETS: usize = 1;
+/// The numbers of a state: the rest of the hash of its identity, see [`Index`]; what the search notes of
+/// it, see [`marks`]; its look; and where its targets are.
+const RECORD: usize = 4;
+const REST: usize = 0;
+const MARK: usize = 1;
+const LOOK: usize = 2;
+const TARGETS: usize = 3;
 
 /// The most states: their numbers fit in a [`edges::Target`].
 const MOST: u32 = IS_FURTHER - 2;
@@ -70,10 +75,10 @@ struct Apart {
     failed: FxHashMap<Node, Vec<u32>>,
 }
 
-/// A counter that all threads write, in cache lines of its own.
+/// What all threads write, in cache lines of its own.
 #[derive(Default)]
 #[repr(align(128))]
-struct OwnLine<T>(T);
+pub(super) struct OwnLine<T>(pub(super) T);
 
 /// What one thread keeps to add to a graph.
 #[derive(Default)]
@@ -99,7 +104,7 @@ impl Graph {
             index: Index::new(memory, threads),
             len: OwnLine::default(),
             states: NumberList::new(memory),
-            marks: Marks::new(memory),
+            touched: Touched::new(memory),
             open: (fairness == Fairness::Strong).then(|| NumberList::new(memory)),
             targets: NumberList::new(memory),
             targets_used: OwnLine::default(),
@@ -127,8 +132,8 @@ impl Graph {
     pub(crate) fn bytes(&self) -> u64 {
         let apart = self.apart();
         let apart = 32 * (apart.faults.len() + apart.failed.len());
-        let state = 4 * (RECORD + usize::from(self.open.is_some())) + index::BYTES;
-        let own = self.len() * state + self.labels.bytes() + apart;
+        let state = 4 * (RECORD + usize::from(self.open.is_some()));
+        let own = self.len() * state + self.len() / 8 + self.labels.bytes() + apart;
         self.index.table_bytes() + own as u64 + self.edge_bytes()
     }
 
@@ -141,11 +146,12 @@ impl Graph {
         enabled: &[WorkerId],
         acceptance: Acceptance,
     ) -> Option<(Node, bool)> {
-        self.index.find_or_add(identity, || self.add(writer, enabled, acceptance.waiting()))
+        let add = |rest| self.add(writer, rest, enabled, acceptance.waiting());
+        self.index.find_or_add(identity, |node| self.rest(node), add)
     }
 
     /// Adds a state where these monitors are hot.
-    fn add(&self, writer: &mut Writer, enabled: &[WorkerId], hot: u64) -> Option<Node> {
+    fn add(&self, writer: &mut Writer, rest: u32, enabled: &[WorkerId], hot: u64) -> Option<Node> {
         let targets =
             writer.targets.take(&self.targets, &self.targets_used.0, enabled.len() as u64)?;
         let look = self.labels.look(&mut writer.looks, enabled, hot)?;
@@ -153,9 +159,10 @@ impl Graph {
             Some(node) => node,
             None => self.more_nodes(writer)?,
         };
-        let at = node as usize * RECORD;
-        self.states.set(at + LOOK, look);
-        self.states.set(at + TARGETS, targets as u32);
+        let record = self.record(node);
+        record[REST].store(rest, Relaxed);
+        record[LOOK].store(look, Relaxed);
+        record[TARGETS].store(targets as u32, Relaxed);
         if let Some(open) = &self.open {
             open.set(node as usize, 1);
         }
@@ -167,9 +174,8 @@ impl Graph {
         let count = if self.shared { NODES } else { 1 };
         let has_room = |end: usize| {
             end <= MOST as usize
-                && self.index.has_room(end)
                 && self.states.has_room(end * RECORD)
-                && self.marks.has_room(end)
+                && self.touched.has_room(end)
                 && self.open.as_ref().is_none_or(|open| open.has_room(end))
         };
         let more = |len: Node| has_room((len + count) as usize).then_some(len + count);
@@ -188,13 +194,42 @@ impl Graph {
     /// others add.
     #[inline]
     pub(crate) fn find(&self, identity: u64) -> Option<Node> {
-        self.index.find(identity)
+        self.index.find(identity, |node| self.rest(node))
+    }
+
+    /// The same, before the whole identity is compared: mostly right, and always if there is none. Has
+    /// the memory brought that [`Graph::confirm`] needs.
+    #[inline]
+    pub(crate) fn likely(&self, identity: u64) -> Option<Node> {
+        let node = self.index.likely(identity)?;
+        prefetch(self.record(node));
+        Some(node)
+    }
+
+    /// The state of this identity, if there is one, which is likely to be this.
+    #[inline]
+    pub(crate) fn confirm(&self, identity: u64, likely: Node) -> Option<Node> {
+        fence(Acquire);
+        match self.rest(likely) == self.index.rest(identity) {
+            true => Some(likely),
+            false => self.find(identity),
+        }
     }
 
     /// This identity will be looked for soon.
     #[inline]
     pub(crate) fn prefetch(&self, identity: u64) {
         self.index.prefetch(identity);
+    }
+
+    #[inline]
+    fn record(&self, node: Node) -> &[AtomicU32; RECORD] {
+        self.states.group(node as usize * RECORD)
+    }
+
+    #[inline]
+    fn rest(&self, node: Node) -> u32 {
+        self.record(node)[REST].load(Relaxed)
     }
 
     fn apart(&self) -> MutexGuard<'_, Apart> {
@@ -210,7 +245,7 @@ impl Graph {
     /// The number of a state's look: states with the same look alike.
     #[inline]
     pub(crate) fn look_number(&self, node: Node) -> u32 {
-        self.states.at(node as usize * RECORD + LOOK).load(Relaxed)
+        self.record(node)[LOOK].load(Relaxed)
     }
 
     #[inline]

@@ -60,12 +60,13 @@ const ENABLED: usize = 2;
 /// in it, and no worker enabled.
 pub(super) const NONE: u32 = 0;
 
-/// The looks that a thread came to lately, by the low bits of their hashes.
+/// The looks that a thread came to lately, by bits of their hashes: about as many as there are.
 #[derive(Default)]
 pub(super) struct Lately(Vec<u32>);
 
-/// How many looks a thread remembers at most.
-const MOST: usize = 1 << 12;
+/// How many looks a thread remembers at first, and at most.
+const FEWEST: usize = 1 << 8;
+const MOST: usize = 1 << 16;
 
 impl Labels {
     pub(super) fn new(memory: u64) -> Labels {
@@ -120,8 +121,8 @@ impl Labels {
         };
         let hash = enabled.iter().fold(hot, mix);
         let same = |look: &Look| look.hot == hot && *look.enabled == *enabled;
-        let place = (hash >> 32) as usize % MOST;
-        if let Some(&known) = lately.0.get(place)
+        let place = |lately: &Lately| (hash >> 32) as usize & lately.0.len().saturating_sub(1);
+        if let Some(&known) = lately.0.get(place(lately))
             && known != NONE
             && same(self.look_of(known))
         {
@@ -141,7 +142,10 @@ impl Labels {
         // Every thread that comes to this writes the same.
         let brief = [hot as u32, (hot >> 32) as u32, enabled.len() as u32];
         brief.iter().zip(at..).for_each(|(&number, at)| self.brief.set(at, number));
-        lately.0.resize(MOST, NONE);
+        if lately.0.len() < MOST.min(self.looks.len()).max(FEWEST) {
+            lately.0 = vec![NONE; FEWEST.max(2 * lately.0.len())];
+        }
+        let place = place(lately);
         lately.0[place] = look;
         Some(look)
     }

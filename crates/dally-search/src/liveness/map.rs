@@ -10,7 +10,7 @@
 //! its source; another raises that value and then reads the transitions; each access takes its
 //! place in one order of all, so at least one of the two sees what the other did.
 
-use super::graph::{Graph, MARK_BYTES, Node};
+use super::graph::{Graph, Node, VALUE_BYTES};
 use super::property::Property;
 use crate::strata::NumberList;
 
@@ -37,7 +37,7 @@ pub(crate) struct Map {
 
 /// The bytes that a state takes for each map.
 pub(crate) const BYTES: usize = size_of::<Rank>();
-const _: () = assert!(BYTES == MARK_BYTES);
+const _: () = assert!(BYTES == VALUE_BYTES);
 
 /// An accepting transition from a state to its own accepting predecessor: it is on a cycle.
 #[derive(Clone, Copy, Debug)]

@@ -47,8 +47,8 @@ impl Maps {
         self.maps.iter().flatten().filter_map(OnceLock::get)
     }
 
-    /// The bytes that a state takes here and in the graph, which has marks of it in any case.
+    /// The bytes that a state takes here, and not in the graph.
     pub(crate) fn bytes_a_state(&self) -> usize {
-        self.made.load(Relaxed).max(1) * map::BYTES
+        self.made.load(Relaxed).saturating_sub(1) * map::BYTES
     }
 }

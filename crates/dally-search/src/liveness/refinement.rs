@@ -106,9 +106,11 @@ impl Refinement<'_> {
 
     /// The partitions of the map.
     fn partitions(&self) -> Vec<Partition> {
-        let all = self.splits();
-        let is_wanted = |&node: &Node| (all || self.graph.is_touched(node)) && self.admits(node);
-        by_root((0..self.graph.len() as Node).filter(is_wanted), |node| self.value(node))
+        let (admits, value) = (|&node: &Node| self.admits(node), |node| self.value(node));
+        match self.splits() {
+            true => by_root((0..self.graph.len() as Node).filter(admits), value),
+            false => by_root(self.graph.touched().filter(admits), value),
+        }
     }
 
     /// Whether partitions may be split: where every transition is accepting, so is every cycle.

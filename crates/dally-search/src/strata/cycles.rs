@@ -50,6 +50,9 @@ pub(super) fn cycle_search(
             Some(Arc::new(CycleSearch::nested(plan, fairness, shared)))
         }
         SearchKind::Map => Some(Arc::new(CycleSearch::map(plan, fairness, threads, shared))),
+        SearchKind::Components => {
+            Some(Arc::new(CycleSearch::components(plan, fairness, threads, shared)))
+        }
         _ => None,
     }
 }
@@ -118,7 +121,7 @@ pub(super) fn search<P: Program + 'static, S: StateSpace, O: TransitionOrder>(
             // A resumed frontier would leave states in another order than one depth-first search.
             cycle_search.restart();
             restart(states);
-            shared_state.frontier_bytes.store(0, Ordering::Relaxed);
+            shared_state.progress.frontier_bytes.store(0, Ordering::Relaxed);
             let Some(Ok(first)) = pool.begin(run, order.clone()) else { break };
             begun = first.1;
             frontier = vec![first.0];

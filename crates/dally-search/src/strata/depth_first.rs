@@ -21,6 +21,7 @@ use super::visited::Visited;
 use crate::choice_log::{Activity, ChoiceWriter};
 use crate::deadline::MemoryWatch;
 use crate::liveness::LogWriter;
+use crate::prefix::SparePrefixes;
 
 /// One thread of a search: a live state, and the stack of states that led there.
 pub(crate) struct DepthFirstWorker<S: StateSpace, O: TransitionOrder> {
@@ -46,6 +47,7 @@ pub(crate) struct DepthFirstWorker<S: StateSpace, O: TransitionOrder> {
     pub(super) log_writer: LogWriter,
     /// Where the last step chose its values, as one hash.
     pub(super) places: u64,
+    pub(super) prefixes: SparePrefixes,
     /// Completed states, kept for their memory, and how many bytes they take.
     pub(super) spare: Vec<Entry<S, O>>,
     pub(super) spare_bytes: u64,
@@ -103,6 +105,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             summary: StepSummary::default(),
             log_writer: LogWriter::default(),
             places: 0,
+            prefixes: SparePrefixes::default(),
             spare: Vec::new(),
             spare_bytes: 0,
             taken: VecDeque::new(),
@@ -251,10 +254,10 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             self.frames.push(frame);
         } else {
             let Frame { mut state, .. } = std::mem::replace(&mut self.frames[0], frame);
+            self.prefixes.recycle(state.prefix.take());
             state.bytes = state.bytes.max(size_of::<OpenState<S, O>>());
             let bytes = self.spare_bytes + state.bytes as u64;
             if bytes <= self.shared_state.memory / SPARE {
-                state.prefix = None;
                 self.spare_bytes = bytes;
                 self.spare.push(state);
             }
@@ -274,7 +277,8 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             let steps = prefix.iter().flat_map(|prefix| prefix.steps());
             self.on_path.extend(steps.map(|step| step.identity));
         }
-        self.writer.continue_from(prefix);
+        let before = self.writer.continue_from(prefix);
+        self.prefixes.recycle(before);
     }
 
     /// Moves on to the next transition of the state on top; too costly ones go to the frontier.
@@ -384,7 +388,8 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
         self.space.snapshot_in(&self.writer, &mut child.snapshot, self.keeps_states);
         child.cost = parent.transition_cost();
-        (child.path, child.identity, child.prefix) = (length, identity, None);
+        (child.path, child.identity) = (length, identity);
+        self.prefixes.recycle(child.prefix.take());
         (child.node, child.bytes) = (node, 0);
         let sealed = child.sealed;
         (frame.next, frame.end) = (0, if sealed { 1 } else { child.enabled.len() as u32 });

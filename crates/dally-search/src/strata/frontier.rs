@@ -57,11 +57,14 @@ pub trait Frontier<T>: Send + Sync {
 
 /// The frontier of the threads of a process: first in, first out.
 pub struct WorkQueue<T> {
-    inside: Mutex<Work<T>>,
+    list: Mutex<VecDeque<T>>,
     changed: Condvar,
     idle: AtomicUsize,
     /// The length of the list, to be read without the lock.
     waiting: AtomicUsize,
+    /// How many entries are taken and not done. It rises under the lock, and what is done has pushed all
+    /// it will push: whoever has the lock and sees neither entries nor work knows that there is none.
+    working: AtomicUsize,
 }
 
 /// How often a thread looks for an entry before it sleeps: waking up takes longer than most pushes.
@@ -70,27 +73,26 @@ const LOOKS: u32 = 1000;
 /// Of so many entries that wait, a thread takes one more than it needs at once.
 const PLENTY: usize = 64;
 
-struct Work<T> {
-    list: VecDeque<T>,
-    working: usize,
-}
-
 impl<T> Default for WorkQueue<T> {
     fn default() -> WorkQueue<T> {
-        let inside = Work { list: VecDeque::new(), working: 0 };
-        let (idle, waiting) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        WorkQueue { inside: Mutex::new(inside), changed: Condvar::new(), idle, waiting }
+        let list = Mutex::new(VecDeque::new());
+        let [idle, waiting, working] = [const { AtomicUsize::new(0) }; 3];
+        WorkQueue { list, changed: Condvar::new(), idle, waiting, working }
     }
 }
 
 impl<T> WorkQueue<T> {
-    fn lock(&self) -> MutexGuard<'_, Work<T>> {
-        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, VecDeque<T>> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Called after each change of the list.
-    fn recount(&self, inside: &Work<T>) {
-        self.waiting.store(inside.list.len(), Ordering::Relaxed);
+    fn recount(&self, list: &VecDeque<T>) {
+        self.waiting.store(list.len(), Ordering::Relaxed);
+    }
+
+    fn is_working(&self) -> bool {
+        self.working.load(Ordering::SeqCst) > 0
     }
 
     fn spin(&self) {
@@ -105,66 +107,68 @@ impl<T> WorkQueue<T> {
 
 impl<T: Send> Frontier<T> for WorkQueue<T> {
     fn fill(&self, entries: Vec<T>) {
-        let mut inside = self.lock();
-        inside.list = entries.into();
-        inside.working = 0;
-        self.recount(&inside);
+        let mut list = self.lock();
+        *list = entries.into();
+        self.working.store(0, Ordering::SeqCst);
+        self.recount(&list);
     }
 
     fn drain(&self) -> Vec<T> {
-        let mut inside = self.lock();
-        let list = std::mem::take(&mut inside.list);
-        self.recount(&inside);
-        list.into()
+        let mut list = self.lock();
+        let all = std::mem::take(&mut *list);
+        self.recount(&list);
+        all.into()
     }
 
     fn take(&self, stopped: &dyn Fn() -> bool) -> Option<T> {
-        let mut inside = self.lock();
+        let mut list = self.lock();
         loop {
             if stopped() {
                 return None;
             }
-            if let Some(entry) = inside.list.pop_front() {
-                inside.working += 1;
-                self.recount(&inside);
+            if let Some(entry) = list.pop_front() {
+                self.working.fetch_add(1, Ordering::SeqCst);
+                self.recount(&list);
                 return Some(entry);
             }
-            if inside.working == 0 {
+            if !self.is_working() {
                 return None;
             }
             self.idle.fetch_add(1, Ordering::Relaxed);
-            drop(inside);
+            drop(list);
             self.spin();
-            inside = self.lock();
-            if inside.list.is_empty() && inside.working > 0 {
-                let waited = self.changed.wait_timeout(inside, Duration::from_millis(20));
-                inside = waited.unwrap_or_else(PoisonError::into_inner).0;
+            list = self.lock();
+            if list.is_empty() && self.is_working() {
+                let waited = self.changed.wait_timeout(list, Duration::from_millis(20));
+                list = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
             self.idle.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
     fn take_more(&self, most: usize, into: &mut VecDeque<T>) {
-        let mut inside = self.lock();
-        let more = most.min(inside.list.len() / PLENTY);
-        into.extend(inside.list.drain(..more));
-        inside.working += more;
-        self.recount(&inside);
+        let mut list = self.lock();
+        let more = most.min(list.len() / PLENTY);
+        into.extend(list.drain(..more));
+        self.working.fetch_add(more, Ordering::SeqCst);
+        self.recount(&list);
     }
 
     fn done(&self) {
-        let mut inside = self.lock();
-        inside.working = inside.working.saturating_sub(1);
-        if inside.working == 0 && self.has_idle_threads() {
+        let one_less = |working: usize| working.checked_sub(1);
+        let before = self.working.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less);
+        if before == Ok(1) && self.has_idle_threads() {
+            // Who is about to wait has the lock until then, and would miss this.
+            drop(self.lock());
             self.changed.notify_all();
         }
     }
 
     fn push(&self, entry: T) {
-        let mut inside = self.lock();
-        inside.list.push_back(entry);
-        self.recount(&inside);
-        drop(inside);
+        let mut list = self.lock();
+        list.push_back(entry);
+        self.recount(&list);
+        drop(list);
         self.changed.notify_one();
     }
 

@@ -38,6 +38,8 @@ pub enum SearchKind {
     /// For cycles: stratum by stratum of delays, by maximal accepting predecessors (Desai, Qadeer,
     /// Rajamani and Seshia, Figs. 3 to 5).
     Map,
+    /// For cycles: the strata of `Map`, and strongly connected components of what is new after each.
+    Components,
     /// One execution for each class of schedules: optimal dynamic partial-order reduction
     /// ([`reduction`](crate::reduction)).
     Dpor,
@@ -214,7 +216,10 @@ impl Plan {
 impl SearchKind {
     /// Whether it looks for cycles.
     pub fn finds_cycles(self) -> bool {
-        matches!(self, SearchKind::Ndfs | SearchKind::IterativeNdfs | SearchKind::Map)
+        matches!(
+            self,
+            SearchKind::Ndfs | SearchKind::IterativeNdfs | SearchKind::Map | SearchKind::Components
+        )
     }
 
     /// How many threads it uses of those asked for. Nested depth-first search uses one, since it
@@ -241,6 +246,7 @@ named!(
     Ndfs,
     IterativeNdfs,
     Map,
+    Components,
     Dpor,
     Concolic,
 );

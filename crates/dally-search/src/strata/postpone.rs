@@ -6,7 +6,6 @@ use super::depth_first::{DepthFirstWorker, Pick};
 use super::entry::{Entry, NextTransition, OpenState};
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
-use crate::prefix::Prefix;
 
 /// A bound below every cost.
 const NOTHING: i64 = -1;
@@ -76,7 +75,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     /// Adds to what all threads know of the size of the frontier.
     pub(super) fn tell_frontier_bytes(&mut self) {
         let change = std::mem::take(&mut self.frontier_change);
-        self.shared_state.frontier_bytes.fetch_add(change as u64, Ordering::Relaxed);
+        self.shared_state.progress.frontier_bytes.fetch_add(change as u64, Ordering::Relaxed);
     }
 
     fn take_state(&mut self, at: usize, next: NextTransition) -> Option<Entry<S, O>> {
@@ -100,11 +99,15 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
     fn find_prefix(&mut self, at: usize) {
         let known = self.frames[..=at].iter().rposition(|frame| frame.state.prefix.is_some());
         for place in known.map_or(1, |known| known + 1)..=at {
-            let before = &self.frames[place - 1].state;
-            let state = &self.frames[place].state;
-            let choices = self.writer.choices_in(before.path..state.path);
-            let prefix = Prefix::extend(before.prefix.clone(), &choices, state.identity);
-            self.frames[place].state.prefix = prefix;
+            let (below, above) = self.frames.split_at_mut(place);
+            let (parent, state) = (&below[place - 1], &mut above[0].state);
+            let before = parent.state.prefix.clone();
+            let inside = match state.path - parent.state.path {
+                1 => Vec::new(),
+                _ => self.writer.choices_in(parent.state.path + 1..state.path),
+            };
+            let prefix = self.prefixes.extend(before, parent.worker, &inside, state.identity);
+            state.prefix = Some(prefix);
         }
     }
 }

@@ -187,9 +187,10 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
         }
         match self.plan.search {
             SearchKind::Ses | SearchKind::Ss | SearchKind::Hybrid => self.by_explorer(explorer),
-            SearchKind::Ndfs | SearchKind::IterativeNdfs | SearchKind::Map => {
-                self.search(Delayed::new(explorer))
-            }
+            SearchKind::Ndfs
+            | SearchKind::IterativeNdfs
+            | SearchKind::Map
+            | SearchKind::Components => self.search(Delayed::new(explorer)),
             SearchKind::Preemptions => {
                 let value_price = u32::from(!self.plan.free_values);
                 self.search(Fixed::Preempting { last: None, value_price })

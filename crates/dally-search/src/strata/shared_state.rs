@@ -36,14 +36,12 @@ pub(crate) struct SharedState<S: StateSpace, O: TransitionOrder> {
     pub(crate) partial: bool,
     pub(crate) root: AtomicU64,
     pub(crate) frontier: Box<dyn Frontier<Entry<S, O>>>,
-    pub(crate) frontier_bytes: AtomicU64,
-    stack_bytes: AtomicU64,
     pub(crate) memory: u64,
     budget: MemoryBudget,
     /// The growth of the process when it became too large.
     overgrown: AtomicU64,
     visible_hashes: Mutex<FxHashMap<u64, u64>>,
-    progress: Progress,
+    pub(crate) progress: Progress,
     pub(crate) asked: ProgressRequests,
     bugs: Mutex<Vec<FoundBug>>,
     fault: Mutex<Option<SearchFailure>>,
@@ -59,9 +57,11 @@ pub(crate) struct SharedState<S: StateSpace, O: TransitionOrder> {
 /// of its own: threads that read constant fields do not wait for these writes.
 #[derive(Default)]
 #[repr(align(128))]
-struct Progress {
+pub(crate) struct Progress {
     states: AtomicU64,
     transitions: AtomicU64,
+    pub(crate) frontier_bytes: AtomicU64,
+    stack_bytes: AtomicU64,
 }
 
 /// How often the supervisor has asked all threads for their progress. Threads read it before each
@@ -136,8 +136,6 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
             partial: plan.cache != CachePolicy::All,
             root: AtomicU64::new(0),
             frontier: Box::new(WorkQueue::default()),
-            frontier_bytes: AtomicU64::new(0),
-            stack_bytes: AtomicU64::new(0),
             memory: plan.memory,
             budget: MemoryBudget::new(plan.memory),
             overgrown: AtomicU64::new(0),
@@ -175,8 +173,8 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
         let visible_hashes = (lock(&self.visible_hashes).capacity() * 17) as u64;
         let visited =
             self.visited.bytes() + self.log.as_ref().map_or(0, |log| log.bytes()) + visible_hashes;
-        let [frontier, stacks] =
-            [&self.frontier_bytes, &self.stack_bytes].map(|bytes| bytes.load(Ordering::Relaxed));
+        let [frontier, stacks] = [&self.progress.frontier_bytes, &self.progress.stack_bytes]
+            .map(|bytes| bytes.load(Ordering::Relaxed));
         [visited, frontier, stacks]
     }
 
@@ -198,7 +196,7 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
     }
 
     pub(crate) fn stack_grows(&self, bytes: usize) {
-        self.stack_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.progress.stack_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     pub(crate) fn is_full(&self) -> bool {
@@ -249,7 +247,7 @@ impl<S: StateSpace, O: TransitionOrder> SharedState<S, O> {
     }
 
     pub(crate) fn reached(&self) -> (u64, u64) {
-        let Progress { states, transitions } = &self.progress;
+        let Progress { states, transitions, .. } = &self.progress;
         (states.load(Ordering::Relaxed), transitions.load(Ordering::Relaxed))
     }
 

@@ -26,7 +26,8 @@ fn unit(search: SearchKind) -> &'static str {
         | SearchKind::Hybrid
         | SearchKind::Ndfs
         | SearchKind::IterativeNdfs
-        | SearchKind::Map => "delay",
+        | SearchKind::Map
+        | SearchKind::Components => "delay",
         SearchKind::Preemptions => "preemption",
         SearchKind::Depth
         | SearchKind::Bfs

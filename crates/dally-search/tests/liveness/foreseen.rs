@@ -103,6 +103,7 @@ fn a_cycle_is_reported_exactly_if_there_is_one_where_steps_are_foreseen() {
         (SearchKind::IterativeNdfs, 1),
         (SearchKind::Map, 1),
         (SearchKind::Map, 2),
+        (SearchKind::Components, 2),
     ];
     for seed in 0..5_000 {
         let fairness = [Fairness::None, Fairness::Weak, Fairness::Strong][seed as usize % 3];

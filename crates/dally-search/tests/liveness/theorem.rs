@@ -14,11 +14,13 @@ use crate::oracle::{Explored, check_lasso};
 const FAIRNESS: [Fairness; 3] = [Fairness::None, Fairness::Weak, Fairness::Strong];
 
 /// The searches for cycles, each with a number of threads.
-const SEARCHES: [(SearchKind, usize); 4] = [
+const SEARCHES: [(SearchKind, usize); 6] = [
     (SearchKind::Ndfs, 1),
     (SearchKind::IterativeNdfs, 1),
     (SearchKind::Map, 1),
     (SearchKind::Map, 2),
+    (SearchKind::Components, 1),
+    (SearchKind::Components, 2),
 ];
 
 fn search(
@@ -182,10 +184,11 @@ fn without_keeping_on_the_first_bug_that_there_is_is_reported() {
         let mut graph = random(seed, 6);
         graph.iter_mut().for_each(|place| place.sealed = false);
         let fairness = FAIRNESS[seed as usize % 3];
-        let kinds = [SearchKind::Ndfs, SearchKind::IterativeNdfs, SearchKind::Map];
+        let [kinds @ .., _] = SEARCHES.map(|(kind, _)| kind);
         let graph = Arc::new(graph);
         let program = Arc::new(Labelled::new(&graph));
-        let report = search(&program, kinds[seed as usize / 3 % 3], seed, fairness, 1, false);
+        let report =
+            search(&program, kinds[seed as usize / 3 % kinds.len()], seed, fairness, 1, false);
         let all = Explored::all(&graph);
         let expected = all.violated(fairness);
         let bugs = usize::from(expected != 0 || all.ends_hot() || all.fails());
@@ -207,7 +210,7 @@ fn a_loop_is_not_mistaken_for_another_that_is_found_with_it() {
         Place { enabled: enabled.clone(), steps: vec![stay_or_go_on], hot: 0b01, sealed: false },
         Place { enabled, steps: vec![to(1)], hot: 0b10, sealed: false },
     ]);
-    for kind in [SearchKind::Ndfs, SearchKind::IterativeNdfs, SearchKind::Map] {
+    for (kind, _) in SEARCHES {
         let (program, order) = (Arc::new(Labelled::new(&graph)), RoundRobin::default());
         let plan = Plan { search: kind, ..Plan::default() };
         let report = explore(program, order, plan, Options::default(), Arc::new(()));

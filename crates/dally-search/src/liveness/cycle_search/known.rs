@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use dally_core::fingerprint;
 
 use super::{Kind, lock};
+use crate::liveness::components::Numbers;
 use crate::liveness::fairness::Fairness;
 use crate::liveness::graph::Graph;
 use crate::liveness::maps::Maps;
@@ -27,6 +28,8 @@ pub(super) enum Algorithm {
         judge_at: AtomicUsize,
     },
     Map(Maps),
+    /// The memory of who judges components, which is all there is to it.
+    Components(Mutex<Numbers>),
 }
 
 impl Known {
@@ -47,6 +50,7 @@ impl Known {
                     Algorithm::Nested { nested: Mutex::new(nested), judge_at }
                 }
                 Kind::Map => Algorithm::Map(Maps::new(memory)),
+                Kind::Components => Algorithm::Components(Mutex::default()),
             },
         }
     }

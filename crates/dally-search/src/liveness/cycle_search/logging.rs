@@ -38,8 +38,9 @@ impl CycleSearch {
             return Logged::NoRoom;
         };
         let acceptance = arrival.system.acceptance();
-        if acceptance.waiting() != 0 && !self.hot.load(Relaxed) {
-            self.hot.store(true, Relaxed);
+        let hot = acceptance.waiting();
+        if hot & !self.hot.load(Relaxed) != 0 {
+            self.hot.fetch_or(hot, Relaxed);
         }
         let Some(identity) = known.identity(arrival, acceptance.hot & acceptance.relieved) else {
             return Logged::NoRoom;
@@ -86,10 +87,19 @@ impl CycleSearch {
         let LogWriter { known: Some(known), writer, raised, .. } = own else {
             return (0, Logged::NoRoom);
         };
-        let (mut found, hot) = (0, self.hot_from(known, from));
+        // To wait for all that is asked for at once takes no longer than to wait for one.
+        let (mut likely, mut left) = ([0; u64::BITS as usize], 0);
         for place in bits(places) {
             let at = place as usize;
-            let Some(to) = known.graph.find(identities[at]) else { continue };
+            if let Some(node) = known.graph.likely(identities[at]) {
+                likely[at] = node;
+                left |= 1 << place;
+            }
+        }
+        let (mut found, hot) = (0, self.hot_from(known, from));
+        for place in bits(left) {
+            let at = place as usize;
+            let Some(to) = known.graph.confirm(identities[at], likely[at]) else { continue };
             found |= 1 << place;
             let worker = enabled[at];
             let transition = Transition { worker, values: &[], choices: &[], places: 0, visits: 0 };
@@ -114,7 +124,7 @@ impl CycleSearch {
     #[inline]
     fn hot_from(&self, known: &Known, from: Node) -> u64 {
         match &known.algorithm {
-            Algorithm::Nested { .. } => 0,
+            Algorithm::Nested { .. } | Algorithm::Components(_) => 0,
             Algorithm::Map(_) => known.graph.hot(from),
         }
     }
@@ -141,6 +151,7 @@ impl CycleSearch {
                     self.consider(graph, &mut lock(nested), from, hot, judge_at);
                 }
             }
+            Algorithm::Components(_) => graph.touch(from),
             Algorithm::Map(maps) => {
                 graph.touch(from);
                 let visited = self.visits.load(SeqCst);

@@ -4,8 +4,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use dally_core::WorkerId;
 
-use super::{Graph, MOST, Node, RECORD, TARGETS, Writer};
+use super::{Graph, MOST, Node, TARGETS, Writer};
 use crate::liveness::labels::Transition;
+use crate::prefetch::prefetch;
 
 /// A transition, from the state whose list it is in.
 #[derive(Clone, Copy, Debug)]
@@ -142,7 +143,20 @@ impl Graph {
     /// Where the targets of a state's workers are.
     #[inline]
     fn targets_of(&self, node: Node) -> u32 {
-        self.states.at(node as usize * RECORD + TARGETS).load(Relaxed)
+        self.record(node)[TARGETS].load(Relaxed)
+    }
+
+    /// What is known of the states that the edges of a list lead to is needed soon: has it brought, and
+    /// tells of each.
+    #[inline]
+    pub(crate) fn prefetch_targets(&self, of: &Cursor, mut also: impl FnMut(Node)) {
+        for at in of.next..of.end {
+            let target = self.targets.at(at as usize).load(Relaxed);
+            if target != 0 && target & IS_FURTHER == 0 {
+                prefetch(self.record(target - 1));
+                also(target - 1);
+            }
+        }
     }
 
     /// Where the next edge of a state's list leads.

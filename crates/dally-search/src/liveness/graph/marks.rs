@@ -2,35 +2,30 @@
 
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
-use super::{Graph, Node};
+use super::{Graph, MARK, Node, RECORD};
+use crate::liveness::property::bits;
 use crate::strata::NumberList;
 
-/// Notes by state.
-pub(super) struct Marks {
-    /// For nested search, which states are on the stack: a bit each.
-    on_stack: NumberList,
-    /// For maps, a [`Mark`] each.
-    values: NumberList,
-}
+// The mark of a state is its value in a search that has maps, see [`Map`](crate::liveness::map::Map),
+// and in a nested search whether it is on the stack.
+const ON_STACK: u32 = 1;
 
-/// A value for [`Map`](crate::liveness::map::Map), less than this bit; and this bit, if anything
-/// about the state has changed since it was [seen](Graph::seen) last.
-type Mark = u32;
-const TOUCHED: Mark = 1 << 31;
+/// The bytes of a value.
+pub(crate) const VALUE_BYTES: usize = size_of::<u32>();
 
-/// The bytes of marks that a state takes in a search that has maps. Those of a nested search are an
-/// eighth.
-pub(crate) const MARK_BYTES: usize = size_of::<Mark>();
+/// The states that have changed since they were [seen](Graph::seen) last, a bit each. To look for them
+/// touches little memory.
+pub(super) struct Touched(NumberList);
 
-impl Marks {
-    pub(super) fn new(memory: u64) -> Marks {
-        Marks { on_stack: NumberList::new(memory), values: NumberList::new(memory) }
+impl Touched {
+    pub(super) fn new(memory: u64) -> Touched {
+        Touched(NumberList::new(memory))
     }
 
     /// Whether there is room for the states before this number.
     #[inline]
     pub(super) fn has_room(&self, end: usize) -> bool {
-        self.on_stack.has_room(end / 32 + 1) && self.values.has_room(end)
+        self.0.has_room(end / 32 + 1)
     }
 }
 
@@ -66,59 +61,55 @@ impl Graph {
     /// maps touches a state when a transition is added to it, its value raised or its last transition
     /// taken.
     pub(crate) fn is_touched(&self, node: Node) -> bool {
-        self.mark(node) & TOUCHED != 0
+        self.touched.0.at(node as usize / 32).load(Relaxed) >> (node % 32) & 1 != 0
     }
 
     /// Something about this state has changed.
     #[inline]
     pub(crate) fn touch(&self, node: Node) {
         if !self.is_touched(node) {
-            let mark = self.marks.values.at(node as usize);
+            let (bits, bit) = (self.touched.0.at(node as usize / 32), 1 << (node % 32));
             match self.shared {
-                true => drop(mark.fetch_or(TOUCHED, SeqCst)),
-                false => mark.store(mark.load(Relaxed) | TOUCHED, Relaxed),
+                true => drop(bits.fetch_or(bit, Relaxed)),
+                false => bits.store(bits.load(Relaxed) | bit, Relaxed),
             }
         }
     }
 
+    /// The states that were touched, in the order of their numbers.
+    pub(crate) fn touched(&self) -> impl Iterator<Item = Node> {
+        let words =
+            (0..self.len().div_ceil(32)).map(|at| (at, self.touched.0.at(at).load(Relaxed)));
+        let changed = words.filter(|&(_, word)| word != 0);
+        changed.flat_map(|(at, word)| bits(word.into()).map(move |bit| 32 * at as Node + bit))
+    }
+
     /// All that there is was looked at. No thread touches states meanwhile.
     pub(crate) fn seen(&self) {
-        for node in 0..self.len() as Node {
-            let mark = self.marks.values.at(node as usize);
-            let now = mark.load(Relaxed);
-            if now & TOUCHED != 0 {
-                mark.store(now ^ TOUCHED, Relaxed);
-            }
-        }
+        (0..self.len().div_ceil(32)).for_each(|at| self.touched.0.set(at, 0));
     }
 
     /// Puts a state on the stack of a nested search, or takes it away. Such a search has one thread.
     #[inline]
     pub(crate) fn set_on_stack(&self, node: Node, is_there: bool) {
-        let bits = self.marks.on_stack.at(node as usize / 32);
-        let (now, bit) = (bits.load(Relaxed), 1 << (node % 32));
-        bits.store(if is_there { now | bit } else { now & !bit }, Relaxed);
+        self.record(node)[MARK].store(u32::from(is_there) * ON_STACK, Relaxed);
     }
 
     #[inline]
     pub(crate) fn is_on_stack(&self, node: Node) -> bool {
-        self.marks.on_stack.get(node as usize / 32) >> (node % 32) & 1 != 0
+        self.record(node)[MARK].load(Relaxed) == ON_STACK
     }
 
-    /// The value of a state for the map that has its values here.
+    /// The value of a state for the map that has its values here, read in one order of all threads.
     #[inline]
     pub(crate) fn value(&self, node: Node) -> u32 {
-        self.mark(node) & !TOUCHED
+        self.record(node)[MARK].load(SeqCst)
     }
 
     /// Raises that value, and touches the state; what the value was before.
     #[inline]
     pub(crate) fn raise_value(&self, node: Node, to: u32) -> u32 {
-        self.marks.values.raise(node as usize, to | TOUCHED, self.shared) & !TOUCHED
-    }
-
-    #[inline]
-    fn mark(&self, node: Node) -> Mark {
-        self.marks.values.get(node as usize)
+        self.touch(node);
+        self.states.raise(node as usize * RECORD + MARK, to, self.shared)
     }
 }

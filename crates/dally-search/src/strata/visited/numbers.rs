@@ -50,6 +50,21 @@ impl NumberList {
         &memory[beyond]
     }
 
+    /// So many numbers in a row; whether they lie in the first ones or beyond is the same for all of them
+    /// if `at` is a multiple of `N`, a power of two.
+    #[inline]
+    pub(crate) fn group<const N: usize>(&self, at: usize) -> &[AtomicU32; N] {
+        const { assert!(N.is_power_of_two() && N <= Self::FIRST) };
+        let from: &[AtomicU32] = match at.checked_sub(Self::FIRST) {
+            None => &self.first[at..],
+            Some(beyond) => match self.memory.get() {
+                Some(Some(memory)) => &memory[beyond..],
+                _ => &[],
+            },
+        };
+        from.first_chunk().expect("there is room for the group")
+    }
+
     /// A number, read in one order of all threads with [`NumberList::replace`].
     #[inline]
     pub(crate) fn get(&self, at: usize) -> u32 {
