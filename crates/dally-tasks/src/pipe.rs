@@ -242,7 +242,7 @@ impl<T> Pipe<T> {
             let mut state = state.lock();
             let waiters = if end == End::Read { &mut state.readers } else { &mut state.writers };
             // Those who wait are woken in their order, so who begins to wait comes before or after others.
-            let mut mode = Mode::Read;
+            let mut mode = if waiters.waited { Mode::Read } else { Mode::ReadModifyWrite };
             if waiters.add(cx.waker()) {
                 waiters.wakers.push(cx.waker().clone());
                 mode = Mode::ReadModifyWrite;
