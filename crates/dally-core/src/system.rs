@@ -94,16 +94,16 @@ pub trait System {
         None
     }
 
-    /// The machines that there can be, with their states and what they handle there, all with counts of 0; as far
-    /// as the program can tell.
-    fn anatomy(&self) -> Census {
-        Census::default()
-    }
-
     /// Where workers stand that have begun and are not done, in words that follow on their names, such as `waits
     /// to lock mutex 0#1`: one of them may hold what a step that blocks its thread waits for.
     fn standing(&self) -> Vec<(WorkerId, String)> {
         Vec::new()
+    }
+
+    /// The machines that there can be, with their states and what they handle there, all with counts of 0; as far
+    /// as the program can tell.
+    fn anatomy(&self) -> Census {
+        Census::default()
     }
 
     /// The name and the state of the `index`-th monitor of [`System::acceptance`].

@@ -241,14 +241,19 @@ impl<T> Pipe<T> {
         current::with_own(object, at, |exec| {
             let mut state = state.lock();
             let waiters = if end == End::Read { &mut state.readers } else { &mut state.writers };
+            // Those who wait are woken in their order, so who begins to wait comes before or after others.
+            let mut mode = if waiters.waited { Mode::Read } else { Mode::ReadModifyWrite };
             if waiters.add(cx.waker()) {
                 waiters.wakers.push(cx.waker().clone());
+                mode = Mode::ReadModifyWrite;
             }
             drop(state);
             if self.shared.link.is_some_and(|link| exec.hosts.is_cut(link)) {
                 exec.hosts.wait(cx.waker());
+                let faults = exec.faults();
+                exec.touch_silently(&faults, Mode::ReadModifyWrite);
             }
-            exec.touch_silently(object, Mode::Read);
+            exec.touch_silently(object, mode);
             let wait = Wait { object: *object, operation, place: PlaceOf::Creation, at };
             exec.wait(wait, next, cx.waker());
         });

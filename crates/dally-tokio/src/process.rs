@@ -228,12 +228,20 @@ impl Child {
     }
 }
 
-macro_rules! ends {
-    ($($(#[doc = $text:literal])* $end:ident)*) => {$(
-        $(#[doc = $text])*
-        #[derive(Debug)]
-        pub struct $end(Infallible);
+/// The standard input of a process, of which there is none.
+#[derive(Debug)]
+pub struct ChildStdin(Infallible);
 
+/// The standard output of a process, of which there is none.
+#[derive(Debug)]
+pub struct ChildStdout(Infallible);
+
+/// The standard error of a process, of which there is none.
+#[derive(Debug)]
+pub struct ChildStderr(Infallible);
+
+macro_rules! passed_to_others {
+    ($($end:ident)*) => {$(
         impl TryFrom<$end> for Stdio {
             type Error = io::Error;
 
@@ -244,14 +252,7 @@ macro_rules! ends {
     )*};
 }
 
-ends! {
-    /// The standard input of a process, of which there is none.
-    ChildStdin
-    /// The standard output of a process, of which there is none.
-    ChildStdout
-    /// The standard error of a process, of which there is none.
-    ChildStderr
-}
+passed_to_others! { ChildStdin ChildStdout ChildStderr }
 
 impl AsyncWrite for ChildStdin {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, _: &[u8]) -> Poll<io::Result<usize>> {

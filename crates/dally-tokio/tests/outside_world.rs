@@ -53,7 +53,12 @@ fn no_signal_comes_without_a_budget_of_faults() {
 
 #[test]
 fn a_signal_comes_while_the_program_does_something_else() {
-    assert_snapshot!(found(server(true), 1), @"");
+    assert_snapshot!(found(server(true), 1), @"
+    assertion `left == right` failed: the client was answered
+      left: None
+     right: Some(2)
+      Ctrl-C comes
+    ");
 }
 
 #[test]
@@ -71,7 +76,10 @@ fn each_listener_hears_a_signal_once_and_others_hear_nothing() {
         assert!(!came, "SIGTERM was heard");
     });
     let program = program.clock(Clock::Idle);
-    assert_snapshot!(found(program, 1), @"");
+    assert_snapshot!(found(program, 1), @"
+    SIGTERM was heard
+      SIGTERM comes
+    ");
 }
 
 #[test]
@@ -80,5 +88,9 @@ fn a_process_is_refused_with_the_reason() {
         let refused = dally_tokio::process::Command::new("date").arg("-u").output().await;
         panic!("{}", refused.unwrap_err());
     });
-    assert_snapshot!(found(program, 0), @"");
+    let told = found(program, 0);
+    assert!(
+        told.starts_with("`date` is not started: what a process of its own does is not"),
+        "{told}"
+    );
 }

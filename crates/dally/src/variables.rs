@@ -110,7 +110,7 @@ mod tests {
         read_under(&root.join("crates"), &mut names);
         read_under(&root.join("protocols"), &mut names);
         names.retain(|name| name.starts_with(PREFIX));
-        assert_eq!(names.len(), 21, "{names:?}");
+        assert_eq!(names.len(), 22, "{names:?}");
         assert_eq!(unknown(names.into_iter()), None);
     }
 }

@@ -80,13 +80,18 @@ fn diagram(name: &str, machine: &MachineCensus) -> Diagram {
     let ways = machine.states.iter().flat_map(|(from, of)| {
         let places = &places;
         of.ways.iter().flat_map(move |(to, on)| {
-            on.iter().filter_map(move |(event, &count)| {
+            // Arrows between the same states would lie on each other.
+            [true, false].into_iter().filter_map(move |reached| {
+                let on = on.iter().filter(|(_, count)| (**count > 0) == reached);
+                let on: Vec<String> =
+                    on.map(|(event, &count)| format!("{event} {}", times(count))).collect();
                 Some(Way {
                     from: *places.get(from.as_str())?,
                     to: *places.get(to.as_str())?,
-                    label: format!("{event} {}", times(count)),
-                    reached: count > 0,
+                    label: on.join(", "),
+                    reached,
                 })
+                .filter(|way| !way.label.is_empty())
             })
         })
     });

@@ -85,5 +85,5 @@ pub fn page(store: &Store) -> Result<String, StoreError> {
 
 const STYLE: &str = "body { font: 14px/1.45 system-ui, sans-serif; margin: 20px; max-width: 1000px; } \
     table { border-spacing: 0; } th, td { text-align: left; padding: 2px 16px 2px 0; } \
-    td:nth-child(n+3), th:nth-child(n+3) { text-align: right; } .open b { color: #cf222e; } \
+    td:nth-child(n+3), th:nth-child(n+3) { text-align: right; white-space: nowrap; } .open b { color: #cf222e; } \
     .fixed { color: #59636e; } .never summary { color: #9a6700; } .never p { font-family: monospace; } figure { margin: 12px 0; } svg { max-width: 100%; }";

@@ -148,7 +148,7 @@ fn the_variables_of_a_machine_are_shown_by_name_with_texts_in_quotes_and_lists_i
              var colour: Colour; var thing: any;
              start state S {
                  entry {
-                     n = 7; who = this; said = \"a, {b\"; pair = (1, true);
+                     n = 7; who = this; said = \"a, {{b\"; pair = (1, true);
                      named.right += (0, 4); named.right += (1, 5);
                      some += (3); by[\"k\"] = 2; colour = GREEN;
                  }

@@ -24,7 +24,7 @@ struct State {
 }
 
 /// Options that are kept, and that nothing depends on in memory.
-macro_rules! options {
+macro_rules! kept_options {
     ($($option:ident, $set:ident: $type:ty;)*) => {
         #[derive(Clone, Copy, Debug, Default)]
         struct Options {
@@ -49,7 +49,7 @@ macro_rules! options {
     };
 }
 
-options! {
+kept_options! {
     keepalive, set_keepalive: bool;
     nodelay, set_nodelay: bool;
     recv_buffer_size, set_recv_buffer_size: u32;
