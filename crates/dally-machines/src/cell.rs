@@ -146,8 +146,8 @@ impl<M: Machine> Cell for MachineCell<M> {
         for &state in M::STATES {
             let handles = |(event, _): &(u16, _)| M::reaction(state, *event) == Reaction::Handle;
             let handled = (0..).zip(M::EVENTS).filter(handles);
-            let mut census = StateCensus::default();
-            census.handled = handled.map(|(_, name)| ((*name).to_owned(), 0)).collect();
+            let handled = handled.map(|(_, name)| ((*name).to_owned(), 0)).collect();
+            let census = StateCensus { handled, ..StateCensus::default() };
             anatomy.states.insert(M::state_name(state).to_owned(), census);
         }
         anatomy

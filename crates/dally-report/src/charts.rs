@@ -168,7 +168,7 @@ impl Chart {
     fn band(&self, band: &[(f64, f64, f64)], frame: &Frame) -> String {
         let finite =
             |(x, low, high): &&(f64, f64, f64)| [x, low, high].iter().all(|n| n.is_finite());
-        let (mut upper, mut lower): (Vec<(f64, f64)>, Vec<(f64, f64)>) = Default::default();
+        let (mut upper, mut lower): (Vec<_>, Vec<_>) = (Vec::new(), Vec::new());
         for &(x, low, high) in band.iter().filter(finite) {
             if let (Shape::Steps, Some(&(_, above)), Some(&(_, below))) =
                 (self.shape, upper.last(), lower.last())

@@ -184,11 +184,10 @@ fn state(code: &Code, coverage: &Coverage, state: &StateCode, start: bool) -> St
 pub(crate) fn anatomy(code: &Code) -> Census {
     let mut anatomy = Census::default();
     for machine in code.machines.iter().filter(|machine| machine.used) {
-        let mut census = MachineCensus::default();
-        census.monitor = machine.kind != MachineKind::Machine;
+        let monitor = machine.kind != MachineKind::Machine;
+        let mut census = MachineCensus { monitor, ..MachineCensus::default() };
         for state in &machine.states {
-            let mut of_state = StateCensus::default();
-            of_state.heat = state.heat;
+            let mut of_state = StateCensus { heat: state.heat, ..StateCensus::default() };
             for (at, reaction) in state.reactions.iter().enumerate() {
                 if matches!(reaction, Reaction::Do(_) | Reaction::Goto(..)) {
                     let event = &code.events[at];

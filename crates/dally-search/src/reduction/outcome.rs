@@ -79,7 +79,7 @@ impl Outcome {
     }
 
     fn push(&mut self, found: Found) {
-        self.places.insert(found.cause.clone(), self.bugs.len());
+        self.places.insert(found.cause, self.bugs.len());
         self.bugs.push(found);
     }
 
