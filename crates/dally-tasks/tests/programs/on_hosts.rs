@@ -126,7 +126,7 @@ async fn perform(ops: &[Op], pipes: &Pipes) {
         let pipe = |host: usize| all(pipes)[host - 1].clone();
         match op {
             Op::Strike => {
-                note(&format!("{:?}", faults::strike(&["something happens"])));
+                note(format!("{:?}", faults::strike(&["something happens"])));
                 if !Host::here().is_up() {
                     pending::<()>().await;
                 }
@@ -136,20 +136,20 @@ async fn perform(ops: &[Op], pipes: &Pipes) {
             Op::Cut(number, other) => host(number).cut_off_from(host(other)),
             Op::Heal(number) => host(number).heal(),
             Op::Skew(number) => host(number).set_skew(60),
-            Op::Date => note(&date()),
-            Op::IsUp(number) => note(&format!("{}", host(number).is_up())),
+            Op::Date => note(date()),
+            Op::IsUp(number) => note(format!("{}", host(number).is_up())),
             Op::IsCut(number, other) => {
-                note(&format!("{}", host(number).is_cut_off_from(host(other))));
+                note(format!("{}", host(number).is_cut_off_from(host(other))));
             }
             Op::Put(number) => pipe(number).put(|queue| queue.push_back(queue.len())),
             Op::Take(number) => {
                 let pipe = pipe(number);
                 poll_fn(|cx| pipe.poll_readable(cx)).await;
-                note(&format!("{:?}", pipe.take(|queue| queue.pop_front())));
+                note(format!("{:?}", pipe.take(|queue| queue.pop_front())));
             }
             Op::Look(number) => {
                 let pipe = pipe(number);
-                note(&format!("{} {}", pipe.is_held(), pipe.look(|queue| queue.len())));
+                note(format!("{} {}", pipe.is_held(), pipe.look(|queue| queue.len())));
             }
             Op::Sleep(millis) => sleep(Duration::from_millis(millis)).await,
             Op::Yield => yield_now().await,
