@@ -52,6 +52,11 @@ impl StrategyKind {
         ["random", "pctcp", "pos", "surw", "ql"].map(StrategyKind::listed)
     }
 
+    /// Whether it is the portfolio, and not one strategy.
+    pub fn is_portfolio(&self) -> bool {
+        STRATEGIES.all[self.place].name == "portfolio"
+    }
+
     /// The strategy itself. Those that are not fair become random after two fifths of `max_steps`;
     /// those that learn, only where a monitor is hot then.
     pub fn build(&self, seed: u64, max_steps: usize) -> Box<dyn Strategy> {

@@ -13,7 +13,9 @@ use std::sync::atomic::AtomicBool;
 use dally_core::words::is_hidden;
 use dally_core::{Finding, Program, Schedule};
 use dally_search::strata::{self, Explorer, ExplorerKind, Plan};
-use dally_search::{Divergence, Mode, Options, Progress, Replayed, Report, Sink, Strategy};
+use dally_search::{
+    Divergence, Mode, Options, Progress, Replayed, Report, Sink, Strategy, StrategyKind,
+};
 
 pub use self::any_program::AnyProgram;
 pub use self::bench::{Bench, CannotRun};
@@ -48,6 +50,8 @@ pub type ReplayCommands = dyn Fn(&Schedule, Option<&Path>) -> Vec<String> + Send
 pub struct Checked {
     /// What was found and covered.
     pub report: Report,
+    /// The strategy that picked the choices, if it was a bundled one and no search.
+    pub strategy: Option<StrategyKind>,
     /// Where each finding was saved, in the order of the report's findings.
     pub saved: Vec<Option<PathBuf>>,
     /// The page of each finding, in the same order.
@@ -113,6 +117,8 @@ impl Checking {
         let settings = self.settings;
         settings.apply(&mut program);
         let plan = settings.plan();
+        let named = self.strategy.is_none() && plan.is_none();
+        let strategy = named.then_some(settings.strategy);
         let mut begun = Report::new(options.program.clone(), "");
         begun.strategy = match plan.as_ref() {
             Some(plan) => plan.search.to_string(),
@@ -137,7 +143,7 @@ impl Checking {
             (None, None) => dally_search::run(program, options, sink),
         };
         let (saved, pages, saving) = keeper.settle(&report);
-        Checked { report, saved, pages, saving }
+        Checked { report, strategy, saved, pages, saving }
     }
 }
 

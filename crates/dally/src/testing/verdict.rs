@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use dally_core::words::visible;
 use dally_core::{Bug, Finding, Problem, Schedule};
 use dally_report::{About, Style, tell, text};
+use dally_search::Ended;
 use dally_search::strata::Explorer;
-use dally_search::{Ended, Report};
 
 use super::Test;
 use super::what_else::what_else;
@@ -53,7 +53,7 @@ impl<E: Explorer> Test<E> {
                 return Ok(self.passed(checked));
             }
             Some(expected) if findings.is_empty() => {
-                return Err(self.no_failure(expected, report));
+                return Err(self.no_failure(expected, checked));
             }
             _ => {}
         }
@@ -78,10 +78,12 @@ impl<E: Explorer> Test<E> {
         format!("\n{summary}{}", notes(checked))
     }
 
-    fn no_failure(&self, expected: &str, report: &Report) -> String {
+    fn no_failure(&self, expected: &str, checked: &Checked) -> String {
+        let report = &checked.report;
         let bug = Bug::new(Problem::NoFailure { expected: expected.to_owned() });
         let mut finding = Finding::new(bug, Schedule::default(), report.schedules);
-        let what_else = what_else(report).map_or_else(String::new, |what| format!("; {what}"));
+        let what_else = what_else(report, checked.strategy);
+        let what_else = what_else.map_or_else(String::new, |what| format!("; {what}"));
         finding.notes = vec![text::coverage(report) + &what_else];
         text::finding(&finding, report, &About::new(self.name()))
     }
