@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use dally::checking::ReadScheduleError;
+use dally::p::peasy::OtherProgram;
 use dally::p::project::ProjectError;
 use dally::settings::SettingsError;
 use dally_settings::ValueError;
@@ -50,6 +51,8 @@ pub enum CliError {
     Comparison(#[from] dally_compare::Problem),
     #[error(transparent)]
     Project(#[from] ProjectError),
+    #[error(transparent)]
+    OtherProgram(#[from] OtherProgram),
     #[error(
         "`{}` is no P source file, project or folder, and only these can be checked together",
         .subject.display()

@@ -1,6 +1,6 @@
 //! What a step tells: one stream of events feeds traces, clocks and explorers.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +50,15 @@ pub enum Text<'a> {
     Debug(&'a dyn fmt::Debug),
     /// A value in its `Display` form.
     Display(&'a dyn fmt::Display),
+    /// The same of a value that can be had as data, too.
+    Data(&'a dyn Data),
+}
+
+/// What can be written for people, and told as data to whoever writes files for other tools: nobody needs to read
+/// it back from its text.
+pub trait Data: fmt::Display {
+    /// The value as JSON has it.
+    fn data(&self) -> serde_json::Value;
 }
 
 impl Text<'_> {
@@ -63,6 +72,46 @@ impl Text<'_> {
             Err(Stop::Cut) => "(to write it down has no end)".to_owned(),
         }
     }
+
+    /// The first so many characters of the text and, if there are more, `…`. No more of the value is written than
+    /// that takes.
+    pub fn beginning(&self, longest: usize) -> String {
+        let mut beginning = Beginning { text: String::new(), left: longest, is_cut: false };
+        let written = panics::catch(|| write!(beginning, "{self}"));
+        match written {
+            _ if beginning.is_cut => beginning.text + "…",
+            Ok(_) => beginning.text,
+            Err(_) => self.written(),
+        }
+    }
+
+    /// What is written, as data; the text itself if it is nothing more.
+    pub fn data(&self) -> serde_json::Value {
+        match self {
+            Text::Data(value) => value.data(),
+            text => text.written().into(),
+        }
+    }
+}
+
+/// Refuses what follows on the first characters of a text.
+struct Beginning {
+    text: String,
+    left: usize,
+    is_cut: bool,
+}
+
+impl fmt::Write for Beginning {
+    fn write_str(&mut self, piece: &str) -> fmt::Result {
+        let (fits, count) = match piece.char_indices().nth(self.left) {
+            Some((at, _)) => (&piece[..at], self.left),
+            None => (piece, piece.chars().count()),
+        };
+        self.text.push_str(fits);
+        self.left -= count;
+        self.is_cut |= fits.len() < piece.len();
+        if self.is_cut { Err(fmt::Error) } else { Ok(()) }
+    }
 }
 
 impl fmt::Display for Text<'_> {
@@ -71,6 +120,7 @@ impl fmt::Display for Text<'_> {
             Text::Str(text) => f.write_str(text),
             Text::Debug(value) => fmt::Debug::fmt(value, f),
             Text::Display(value) => fmt::Display::fmt(value, f),
+            Text::Data(value) => fmt::Display::fmt(value, f),
         }
     }
 }
@@ -282,5 +332,46 @@ impl<T> Event<T> {
             Event::Noted { text: line } => Event::Noted { text: text(line) },
             Event::Faulted { fault } => Event::Faulted { fault: text(fault) },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// A list without an end, which counts what is written of it.
+    struct Endless(Cell<usize>);
+
+    impl fmt::Display for Endless {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            loop {
+                self.0.set(self.0.get() + 1);
+                f.write_str("é, ")?;
+            }
+        }
+    }
+
+    #[test]
+    fn of_a_long_text_no_more_is_written_than_is_wanted() {
+        let endless = Endless(Cell::new(0));
+        assert_eq!(Text::Display(&endless).beginning(7), "é, é, é…");
+        assert_eq!(endless.0.get(), 3);
+        let beginnings = |text| [0, 3, 4].map(|longest| Text::Str(text).beginning(longest));
+        assert_eq!(beginnings("four"), ["…", "fou…", "four"]);
+        assert_eq!(beginnings(""), ["", "", ""]);
+    }
+
+    #[test]
+    fn a_value_that_panics_while_it_is_written_is_told() {
+        struct Panics;
+        impl fmt::Display for Panics {
+            fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+                panic!("no words")
+            }
+        }
+        let told = Text::Display(&Panics).beginning(100);
+        assert!(told.contains("no words"), "{told}");
     }
 }

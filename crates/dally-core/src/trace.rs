@@ -39,7 +39,7 @@ pub struct TraceStep {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<VectorClock>,
     /// What its worker holds after it, in its `Debug` form, if the program can tell and it has changed
-    /// since the worker's step before. A very long one is cut off.
+    /// since the worker's step before. Long ones are cut off, and sooner where there are many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fields: Option<String>,
 }
@@ -106,7 +106,16 @@ pub struct Tracer {
     without_texts: bool,
     /// What each worker held after its last step.
     fields: BTreeMap<WorkerId, String>,
+    /// The bytes of all that is told of what workers hold.
+    told_of_fields: usize,
 }
+
+/// The most characters that are told of what a worker holds.
+pub const LONGEST_FIELDS: usize = 4_000;
+
+/// The most bytes that are told in a trace of what workers hold: in one of a hundred thousand steps no more than in
+/// one of a few hundred.
+const ALL_FIELDS: usize = 1 << 20;
 
 /// The last step that wrote a resource, from 1, and the steps that have read it since, one of each
 /// worker. All earlier ones happened before that write.
@@ -143,16 +152,19 @@ impl Tracer {
 
     /// What the worker of the step that has just been taken holds.
     pub fn fields(&mut self, mut fields: String) {
-        /// The most characters that are kept.
-        const MOST: usize = 4_000;
-        if let Some((at, _)) = fields.char_indices().nth(MOST) {
-            fields.truncate(at);
-            fields.push('…');
-        }
         let Some(step) = self.trace.steps.last_mut().filter(|_| !self.without_texts) else {
             return;
         };
+        let left = ALL_FIELDS.saturating_sub(self.told_of_fields);
+        let longest = LONGEST_FIELDS.min(left / 128);
+        if let Some((at, _)) = fields.char_indices().nth(longest)
+            && fields[at..] != *"…"
+        {
+            fields.truncate(at);
+            fields.push('…');
+        }
         if self.fields.get(&step.worker) != Some(&fields) {
+            self.told_of_fields += fields.len();
             self.fields.insert(step.worker, fields.clone());
             step.fields = Some(fields);
         }
@@ -281,6 +293,26 @@ mod tests {
     use crate::{Access, MessageId, Mode, ObjectId, Tag};
 
     const NOTED: Event<Text<'_>> = Event::Noted { text: Text::Str("") };
+
+    #[test]
+    fn what_workers_hold_is_told_whole_at_first_and_takes_no_more_in_a_longer_trace() {
+        let told = |steps: u32| {
+            let mut tracer = Tracer::without_order();
+            for step in 0..steps {
+                tracer.step(WorkerId::root(step % 10), || "W".into());
+                tracer.fields(format!("W {{ n: {step}, all: {} }}", "x, ".repeat(500)));
+            }
+            let trace = tracer.finish();
+            let fields: Vec<_> = trace.steps.into_iter().filter_map(|step| step.fields).collect();
+            assert!(fields[100].ends_with("x,  }"));
+            (fields.iter().map(String::len).sum::<usize>(), fields.last().cloned())
+        };
+        let (all, last) = told(100_000);
+        assert!(all <= ALL_FIELDS + 10 * "…".len(), "{all}");
+        // It is cut where it is the same after each step.
+        assert_eq!(last.as_deref(), Some("W { n: …"));
+        assert_eq!(told(200_000).0, all);
+    }
 
     #[test]
     fn a_receive_happens_after_its_send_and_not_after_later_steps_of_the_sender() {

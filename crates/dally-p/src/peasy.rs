@@ -1,19 +1,38 @@
 //! The files that P's own checker writes, for the tools that read them: the trace of an execution as
 //! `.trace.json`, which the Peasy extension shows, and the coverage text.
 
-mod payload;
+mod again;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dally_core::{Bug, Discard, Event, Heat, Item, MessageId, Trace, Transition, WorkerId};
+use dally_core::{Bug, Discard, Event, Heat, MessageId, Trace, Transition, WorkerId};
 use serde_json::{Map, Value, json};
 
-use self::payload::Payload;
-use crate::vm::MachineCoverage;
+use self::again::{Again, Told};
+use crate::vm::{MachineCoverage, PProgram};
 
-/// An execution in the format of `.trace.json`: an array of entries with a type and its details.
-/// `machines` are those of the test. `bug` is what it ended in, with its text.
-pub fn trace(trace: &Trace, machines: &[MachineCoverage], bug: Option<(&Bug, &str)>) -> String {
+/// The program does not do what a trace says: it was recorded with another version of it.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the project does something else at step {step} than was recorded: it has changed since, or is another one"
+)]
+pub struct OtherProgram {
+    /// The step, from 1; 0 is the start.
+    pub step: usize,
+}
+
+/// An execution of a test in the format of `.trace.json`: an array of entries with a type and its details.
+/// `bug` is what it ended in, with its text. Its steps are taken again, since a trace has only the texts of what
+/// messages carry, and this format has the values.
+///
+/// # Errors
+/// If the test does something else than the trace says.
+pub fn trace(
+    program: &PProgram,
+    trace: &Trace,
+    bug: Option<(&Bug, &str)>,
+) -> Result<String, OtherProgram> {
+    let machines = program.coverage_of_machines();
     let mut log = Log::new(trace);
     for spec in machines.iter().filter(|machine| machine.spec) {
         let name = &spec.name;
@@ -22,11 +41,11 @@ pub fn trace(trace: &Trace, machines: &[MachineCoverage], bug: Option<(&Bug, &st
             log.monitor_enters(name, &start.name, start.heat);
         }
     }
-    for step in &trace.steps {
-        for (at, item) in step.items.iter().enumerate() {
-            if let Item::Event(event) = item {
-                log.event(step.worker, event, &step.items[at + 1..]);
-            }
+    let mut again = Again::begin(program)?;
+    for (at, step) in trace.steps.iter().enumerate() {
+        let events = again.step(at, step)?;
+        for (at, event) in events.iter().enumerate() {
+            log.event(step.worker, event, &events[at + 1..]);
         }
     }
     if let Some((bug, text)) = bug {
@@ -37,7 +56,7 @@ pub fn trace(trace: &Trace, machines: &[MachineCoverage], bug: Option<(&Bug, &st
             "details": { "log": text, "error": text },
         }));
     }
-    format!("{:#}\n", Value::Array(log.entries))
+    Ok(format!("{:#}\n", Value::Array(log.entries)))
 }
 
 type Clock = BTreeMap<String, u64>;
@@ -138,7 +157,7 @@ impl<'t> Log<'t> {
         self.of(worker, "StateTransition", log, json!({ "state": to, "isEntry": true }));
     }
 
-    fn event(&mut self, worker: WorkerId, event: &Event<String>, rest: &[Item]) {
+    fn event(&mut self, worker: WorkerId, event: &Event<Told>, rest: &[Event<Told>]) {
         let me = self.name(worker);
         let state = self.state(&me);
         match event {
@@ -149,52 +168,47 @@ impl<'t> Log<'t> {
                 self.of(*created, "CreateStateMachine", log, details);
             }
             Event::Sent { message, to, payload } => {
-                let Payload { event, value } = Payload::of(payload);
+                let (event, text) = (payload.event(), &payload.text);
                 let target = self.name(*to);
-                let gone = rest.iter().any(|item| {
-                    let Item::Event(Event::Discarded { message: lost, why }) = item else {
-                        return false;
-                    };
-                    lost == message && *why == Discard::Gone
+                let gone = rest.iter().any(|event| {
+                    matches!(event, Event::Discarded { message: lost, why: Discard::Gone } if lost == message)
                 });
                 let halted = if gone { " which has halted" } else { "" };
-                let log = format!(
-                    "'{me}' in state '{state}' sent event '{payload}' to '{target}'{halted}."
-                );
+                let log =
+                    format!("'{me}' in state '{state}' sent event '{text}' to '{target}'{halted}.");
                 let mut details = json!({
                     "event": event, "state": state, "sender": me, "target": target,
                     "isTargetHalted": gone,
                 });
-                carry(&mut details, value);
+                carry(&mut details, payload.payload());
                 self.add(&me, "SendEvent", log, details, None);
                 let clock = self.clocks.get(&me).cloned().unwrap_or_default();
                 self.sent.insert(*message, clock);
             }
             Event::Received { message, payload } => {
-                let Payload { event, value } = Payload::of(payload);
+                let (event, text) = (payload.event(), &payload.text);
                 let blocked = self.waiting.remove(&worker);
                 let (kind, unblocked) = match blocked {
                     true => ("ReceiveEvent", " and unblocked"),
                     false => ("DequeueEvent", ""),
                 };
-                let log =
-                    format!("'{me}' dequeued event '{payload}'{unblocked} in state '{state}'.");
+                let log = format!("'{me}' dequeued event '{text}'{unblocked} in state '{state}'.");
                 let mut details = json!({ "id": me, "event": event, "state": state });
                 if blocked {
                     details["wasBlocked"] = true.into();
                 }
-                carry(&mut details, value);
+                carry(&mut details, payload.payload());
                 let after = self.sent.remove(message);
                 self.add(&me, kind, log, details, after.as_ref());
             }
             Event::Raised { payload } => {
-                let Payload { event, value } = Payload::of(payload);
-                let log = format!("'{me}' raised event '{payload}' in state '{state}'.");
+                let (event, text) = (payload.event(), &payload.text);
+                let log = format!("'{me}' raised event '{text}' in state '{state}'.");
                 let mut details = json!({ "event": event, "state": state });
-                carry(&mut details, value);
+                carry(&mut details, payload.payload());
                 self.of(worker, "RaiseEvent", log, details);
             }
-            Event::Changed { how, to } => self.enters(worker, *how, to),
+            Event::Changed { how, to } => self.enters(worker, *how, &to.text),
             Event::Blocked { .. } => {
                 self.waiting.insert(worker);
                 let log = format!("{me} is waiting to dequeue an event in state '{state}'.");
@@ -202,48 +216,52 @@ impl<'t> Log<'t> {
                 self.of(worker, "WaitMultipleEvents", log, details);
             }
             Event::Halted { worker } => {
-                let lost = rest.iter().filter(|item| {
-                    matches!(item, Item::Event(Event::Discarded { why: Discard::Gone, .. }))
-                });
-                let lost = lost.count();
+                let is_lost = |event: &&Event<Told>| {
+                    matches!(event, Event::Discarded { why: Discard::Gone, .. })
+                };
+                let lost = rest.iter().filter(is_lost).count();
                 let me = self.name(*worker);
                 let log = format!("{me} halted with {lost} events in its inbox.");
                 self.of(*worker, "Halt", log, json!({ "haltInboxSize": lost }));
             }
             Event::Handled { state, .. } => {
+                let state = &state.text;
                 let log = format!("{me} is executing the default handler in state '{state}'.");
                 self.of(worker, "DefaultEventHandler", log, json!({ "state": state }));
             }
             Event::Announced { payload } => {
-                let Payload { event, value } = Payload::of(payload);
-                let log = format!("'{me}' announced event '{payload}'.");
+                let (event, text) = (payload.event(), &payload.text);
+                let log = format!("'{me}' announced event '{text}'.");
                 let mut details = json!({ "event": event });
-                self.told.clone_from(&value);
-                carry(&mut details, value);
+                self.told = payload.payload().cloned();
+                carry(&mut details, payload.payload());
                 self.of(worker, "Announce", log, details);
             }
-            Event::Sending { payload, .. } => self.told = Payload::of(payload).value,
+            Event::Sending { payload, .. } => self.told = payload.payload().cloned(),
             Event::Observed { monitor, what, state } => {
+                let [monitor, what, state] = [monitor, what, state].map(|told| &*told.text);
                 let log = format!("{monitor} is processing event '{what}' in state '{state}'.");
                 let mut details = json!({
                     "monitor": monitor, "state": state, "sender": me, "event": what,
                 });
-                carry(&mut details, self.told.clone());
+                carry(&mut details, self.told.as_ref());
                 let after = self.clocks.get(&me).cloned();
                 self.add(monitor, "MonitorProcessEvent", log, details, after.as_ref());
             }
-            Event::MonitorChanged { monitor, to, heat } => self.monitor_enters(monitor, to, *heat),
+            Event::MonitorChanged { monitor, to, heat } => {
+                self.monitor_enters(&monitor.text, &to.text, *heat);
+            }
             Event::Noted { text } => {
-                self.entries.push(json!({ "type": "Print", "details": { "log": text } }));
+                self.entries.push(json!({ "type": "Print", "details": { "log": text.text } }));
             }
             _ => {}
         }
     }
 }
 
-fn carry(details: &mut Value, payload: Option<Value>) {
+fn carry(details: &mut Value, payload: Option<&Value>) {
     if let Some(payload) = payload {
-        details["payload"] = payload;
+        details["payload"] = payload.clone();
     }
 }
 

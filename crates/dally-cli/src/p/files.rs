@@ -30,13 +30,13 @@ pub fn write(
         for (number, finding) in findings.iter().enumerate() {
             let number = if number == 0 { String::new() } else { format!("-{}", number + 1) };
             let told = text::bug(&finding.bug);
-            let trace = peasy::trace(&finding.trace, &machines, Some((&finding.bug, &told)));
+            let trace = peasy::trace(program, &finding.trace, Some((&finding.bug, &told)))?;
             save(out, &format!("{}{number}.trace.json", row.test), &trace)?;
         }
         if let Some(shown) = passing {
             let told = shown.bug.as_ref().map(|bug| (bug, text::bug(bug)));
             let bug = told.as_ref().map(|(bug, told)| (*bug, told.as_str()));
-            let trace = peasy::trace(&shown.trace, &machines, bug);
+            let trace = peasy::trace(program, &shown.trace, bug)?;
             save(out, &format!("{}.trace.json", row.test), &trace)?;
         }
         save(out, &format!("{}.coverage.txt", row.test), &peasy::coverage(&machines))?;

@@ -78,10 +78,11 @@ pub fn trace(
     file: &Path,
 ) -> Result<Option<String>, CliError> {
     let program = program(&finding.schedule, paths, file, Format::Text)?;
-    Ok(program.map(|(program, _)| {
+    let written = program.map(|(program, _)| {
         let told = text::bug(&finding.bug);
-        peasy::trace(&finding.trace, &program.coverage_of_machines(), Some((&finding.bug, &told)))
-    }))
+        peasy::trace(&program, &finding.trace, Some((&finding.bug, &told)))
+    });
+    Ok(written.transpose()?)
 }
 
 pub fn is_recorded(schedule: &Schedule) -> bool {

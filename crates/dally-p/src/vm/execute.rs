@@ -334,7 +334,7 @@ pub(crate) fn execute(cx: &mut Cx<'_, '_>, machine: &mut Machine) -> Result<Exit
                 let event = event!(event, "announced");
                 let payload = take!(payload);
                 let carried = Carried(code, event, &payload);
-                cx.env.tell(|| Event::Announced { payload: Text::Display(&carried) })?;
+                cx.env.tell(|| Event::Announced { payload: Text::Data(&carried) })?;
                 cx.tell_specs(machine, event, &payload, None)?;
                 if event == code.directives.seal {
                     machine.seals = machine.seals.saturating_add(1);

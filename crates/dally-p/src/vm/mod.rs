@@ -22,6 +22,7 @@ mod casts;
 mod collections;
 mod copy;
 mod coverage;
+mod data;
 mod digest;
 mod execute;
 mod followed;

@@ -240,7 +240,7 @@ impl Cx<'_, '_> {
     ) -> Stepped {
         if let Some(to) = sent_to {
             let carried = Carried(self.code, event, payload);
-            self.env.tell(|| Event::Sending { to, payload: Text::Display(&carried) })?;
+            self.env.tell(|| Event::Sending { to, payload: Text::Data(&carried) })?;
         }
         let access = Access::update(Resource::Monitors);
         self.env.tell(|| Event::Accessed { access, what: Text::Str("") })?;
@@ -338,7 +338,7 @@ impl Cx<'_, '_> {
     pub(crate) fn tell_raised(&mut self, event: EventId, payload: &Value) -> Stepped {
         self.coverage.reach(self.code.cover_events + event.0);
         let carried = Carried(self.code, event, payload);
-        self.env.tell(|| Event::Raised { payload: Text::Display(&carried) })?;
+        self.env.tell(|| Event::Raised { payload: Text::Data(&carried) })?;
         Ok(())
     }
 }

@@ -162,7 +162,7 @@ impl Machines {
     ) -> Stepped {
         let Envelope { id, event, ref payload } = envelope;
         let carried = Carried(code, event, payload);
-        env.tell(|| Event::Sent { message: id, to, payload: Text::Display(&carried) })?;
+        env.tell(|| Event::Sent { message: id, to, payload: Text::Data(&carried) })?;
         let Some(there) = self.find(to).filter(|&at| self.get(at).phase != Phase::Halted) else {
             env.tell(|| Event::Discarded { message: id, why: Discard::Gone })?;
             return Ok(());
@@ -273,7 +273,7 @@ impl Machines {
     ) -> Stepped<(EventId, Value)> {
         let Envelope { id, event, payload } = self.unshared(at).inbox.remove(place as usize);
         let carried = Carried(code, event, &payload);
-        env.tell(|| Event::Received { message: id, payload: Text::Display(&carried) })?;
+        env.tell(|| Event::Received { message: id, payload: Text::Data(&carried) })?;
         Ok((event, payload))
     }
 }
