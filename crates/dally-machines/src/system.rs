@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use dally_core::bug::{Named, Uncontrolled};
 use dally_core::report::Census;
 use dally_core::{
-    Acceptance, Bug, Captured, Cut, Env, EventSink, Fingerprint, Footprint, MessageId, Monitors,
-    Observe, Problem, Status, Stop, System, Text, WorkerId,
+    Acceptance, Bug, Captured, Cut, Env, EventSink, Fingerprint, Footprint, LONGEST_FIELDS,
+    MessageId, Monitors, Observe, Problem, Status, Stop, System, Text, WorkerId,
 };
 use triomphe::Arc;
 
@@ -164,7 +164,7 @@ impl System for MachineSystem {
 
     fn fields(&self, worker: WorkerId) -> Option<String> {
         let Some(Place::Machine(slot)) = self.find(worker) else { return None };
-        Some(Text::Debug(self.slots[slot].worker.cell().fields()).written())
+        Some(Text::Debug(self.slots[slot].worker.cell().fields()).beginning(LONGEST_FIELDS))
     }
 
     fn name(&self, worker: WorkerId) -> String {

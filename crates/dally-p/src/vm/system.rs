@@ -1,10 +1,12 @@
 //! One live execution of a P test.
 
+use std::fmt;
+
 use dally_core::bug::{Place, PlaceOf, Uncontrolled};
 use dally_core::report::Census;
 use dally_core::{
-    Acceptance, Access, Bug, Captured, Cut, Env, EventSink, Fingerprint, Footprint, MessageId,
-    Observe, Problem, Resource, Status, Stop, System, Wait, Waiting, WorkerId,
+    Acceptance, Access, Bug, Captured, Cut, Env, EventSink, Fingerprint, Footprint, LONGEST_FIELDS,
+    MessageId, Observe, Problem, Resource, Status, Stop, System, Text, Wait, Waiting, WorkerId,
 };
 use triomphe::Arc;
 
@@ -166,11 +168,8 @@ impl System for PSystem {
     fn fields(&self, worker: WorkerId) -> Option<String> {
         let machine = self.machines.get(self.machines.find(worker)?);
         let code = &self.shared.code;
-        let kind = &code.machines[usize::from(machine.kind)];
-        let named = kind.field_names.iter().zip(&machine.regs);
-        let fields = named.map(|(name, value)| format!("{name}: {}", Held(code, value)));
-        let fields = fields.collect::<Vec<_>>().join(", ");
-        (machine.phase != Phase::Halted).then(|| format!("{} {{ {fields} }}", kind.name))
+        let fields = || Text::Display(&Fields(code, machine)).beginning(LONGEST_FIELDS);
+        (machine.phase != Phase::Halted).then(fields)
     }
 
     fn monitor(&self, index: usize) -> (String, String) {
@@ -178,6 +177,22 @@ impl System for PSystem {
         let spec = &self.machines.slots[index];
         let name = &code.machines[usize::from(spec.kind)].name;
         (name.to_string(), state_of(code, spec).name.to_string())
+    }
+}
+
+/// The variables of a machine with their values.
+struct Fields<'a>(&'a Code, &'a Machine);
+
+impl fmt::Display for Fields<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Fields(code, machine) = *self;
+        let kind = &code.machines[usize::from(machine.kind)];
+        write!(f, "{} {{ ", kind.name)?;
+        for (position, (name, value)) in kind.field_names.iter().zip(&machine.regs).enumerate() {
+            let between = if position > 0 { ", " } else { "" };
+            write!(f, "{between}{name}: {}", Held(code, value))?;
+        }
+        f.write_str(" }")
     }
 }
 

@@ -1,6 +1,6 @@
 //! Texts that are only printed are written out when somebody hears them, and make no difference else.
 
-use dally_core::{Program, System};
+use dally_core::{LONGEST_FIELDS, Program, System};
 
 use crate::driver::{Script, all_of, prints, program, story_of};
 
@@ -168,4 +168,22 @@ fn the_variables_of_a_machine_are_shown_by_name_with_texts_in_quotes_and_lists_i
     }
     insta::assert_snapshot!(system.fields(main).unwrap(), @r#"Main { n: 7, who: Main(0), said: "a, {b", pair: (1, True), named: {left: 0, right: [4, 5]}, some: {3}, by: {"k": 2}, colour: 1, thing: null }"#);
     assert_eq!(system.fields(main.child(9)), None);
+}
+
+/// It is asked for after every step of a machine whose execution is recorded.
+#[test]
+fn of_long_variables_the_beginning_is_shown() {
+    let program = program(
+        "machine Main {
+             var all: seq[int];
+             start state S { entry { while (sizeof(all) < 2000) { all += (0, 12345); } } }
+         }
+         test t [main=Main]: {Main};",
+    );
+    let mut system = program.start().unwrap();
+    let main = system.enabled()[0];
+    system.step(main, &mut Script { quiet: true, ..Script::default() }).unwrap();
+    let shown = system.fields(main).unwrap();
+    assert!(shown.starts_with("Main { all: [12345, 12345, ") && shown.ends_with('…'), "{shown}");
+    assert_eq!(shown.chars().count(), LONGEST_FIELDS + 1);
 }
