@@ -43,7 +43,7 @@ pub fn trace(
     }
     let mut again = Again::begin(program)?;
     for (at, step) in trace.steps.iter().enumerate() {
-        let events = again.step(at, step)?;
+        let events = again.step(at, step, at + 1 == trace.steps.len())?;
         for (at, event) in events.iter().enumerate() {
             log.event(step.worker, event, &events[at + 1..]);
         }

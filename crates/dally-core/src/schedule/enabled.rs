@@ -24,6 +24,31 @@ impl Change {
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty()
     }
+
+    /// Both sets are sorted and without doubles.
+    fn between(mut before: &[WorkerId], mut after: &[WorkerId]) -> Change {
+        let same = before.iter().zip(after).take_while(|(one, other)| one == other).count();
+        (before, after) = (&before[same..], &after[same..]);
+        let mut change = Change::default();
+        loop {
+            match (before, after) {
+                ([gone, rest @ ..], [new, ..]) if gone < new => {
+                    change.removed.push(*gone);
+                    before = rest;
+                }
+                ([gone, ..], [new, rest @ ..]) if new < gone => {
+                    change.added.push(*new);
+                    after = rest;
+                }
+                ([_, gone @ ..], [_, new @ ..]) => (before, after) = (gone, new),
+                (gone, new) => {
+                    change.removed.extend(gone);
+                    change.added.extend(new);
+                    return change;
+                }
+            }
+        }
+    }
 }
 
 /// The enabled sets of a schedule, step by step, sorted and without doubles whatever the
@@ -41,20 +66,23 @@ impl<'a> Sets<'a> {
         Sets { schedule, written: total <= MOST, step: 0, set: Vec::new() }
     }
 
-    /// Goes to the next step: its set, and how it differs from the one before.
+    /// Goes to the next step: its set, and how it differs from the one before. It is the same, or nearly, in most
+    /// steps, and may have thousands of workers in each.
     pub fn advance(&mut self) -> (&[WorkerId], Change) {
-        let mut next = match self.written {
-            true => self.schedule.enabled_at(self.step).to_vec(),
-            false => Vec::new(),
+        let recorded: &[WorkerId] = match self.written {
+            true => self.schedule.enabled_at(self.step),
+            false => &[],
         };
-        next.sort_unstable();
-        next.dedup();
-        let missing = |from: &[WorkerId], of: &[WorkerId]| -> Vec<WorkerId> {
-            of.iter().copied().filter(|worker| from.binary_search(worker).is_err()).collect()
-        };
-        let change =
-            Change { added: missing(&self.set, &next), removed: missing(&next, &self.set) };
         self.step += 1;
+        if *recorded == *self.set {
+            return (&self.set, Change::default());
+        }
+        let mut next = recorded.to_vec();
+        if !next.is_sorted_by(|one, other| one < other) {
+            next.sort_unstable();
+            next.dedup();
+        }
+        let change = Change::between(&self.set, &next);
         self.set = next;
         (&self.set, change)
     }
@@ -131,4 +159,27 @@ pub(super) fn read_changes<'de, D: Deserializer<'de>>(
         builder.push().map_err(|_| D::Error::custom("the sets of workers are too large"))?;
     }
     Ok(builder.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_what_one_set_has_and_the_other_lacks() {
+        let mut rng = fastrand::Rng::with_seed(0);
+        for _ in 0..5_000 {
+            let mut set = || -> BTreeSet<WorkerId> {
+                (0..rng.u32(0..8)).map(|_| WorkerId::root(rng.u32(0..10))).collect()
+            };
+            let (before, after) = (set(), set());
+            let lacking = |one: &BTreeSet<WorkerId>, other: &BTreeSet<WorkerId>| {
+                one.difference(other).copied().collect::<Vec<_>>()
+            };
+            let expected =
+                Change { added: lacking(&after, &before), removed: lacking(&before, &after) };
+            let [before, after] = [before, after].map(|set| set.into_iter().collect::<Vec<_>>());
+            assert_eq!(Change::between(&before, &after), expected, "{before:?} {after:?}");
+        }
+    }
 }

@@ -35,11 +35,13 @@ impl Again {
         program.start().map(Again).map_err(|_| OtherProgram { step: 0 })
     }
 
-    /// The events of the next step, which is the `at`-th of the trace.
+    /// The events of the next step, which is the `at`-th of the trace. The last one may have been cut: then it
+    /// would have told more.
     pub(super) fn step(
         &mut self,
         at: usize,
         recorded: &TraceStep,
+        is_last: bool,
     ) -> Result<Vec<Event<Told>>, OtherProgram> {
         let mut choices = Vec::new();
         let mut events = Vec::new();
@@ -57,14 +59,14 @@ impl Again {
             played: PlayedStep::new(&mut player),
             expected: events.into_iter(),
             told: Vec::with_capacity(of),
+            differs: false,
             unheard: EventBudget::new(LONG_STEP),
         };
         // A step that ended in a bug or was cut has told before all that it tells.
         let _ = self.0.step(recorded.worker, &mut listener);
-        match listener.told {
-            told if told.len() == of => Ok(told),
-            _ => Err(OtherProgram { step: at + 1 }),
-        }
+        let Listener { told, differs, .. } = listener;
+        let same = told.len() == of && (is_last || !differs);
+        if same { Ok(told) } else { Err(OtherProgram { step: at + 1 }) }
     }
 }
 
@@ -73,6 +75,8 @@ struct Listener<'a> {
     played: PlayedStep<'a, Choice, Vec<Choice>>,
     expected: std::vec::IntoIter<&'a Event<String>>,
     told: Vec<Event<Told>>,
+    /// Whether an event was another one than was recorded, or one more.
+    differs: bool,
     unheard: EventBudget,
 }
 
@@ -95,14 +99,13 @@ impl Env for Listener<'_> {
     fn event(&mut self, event: Event<Text<'_>>) -> Result<(), Cut> {
         self.played.event(event)?;
         let written = event.map(|text| text.written());
-        match self.expected.next() {
-            Some(expected) if *expected == written => {
-                let told = |text: Text<'_>| Told { text: text.written(), data: text.data() };
-                self.told.push(event.map(told));
-                Ok(())
-            }
-            _ => Err(Cut),
+        if self.expected.next() != Some(&written) {
+            self.differs = true;
+            return Err(Cut);
         }
+        let told = |text: Text<'_>| Told { text: text.written(), data: text.data() };
+        self.told.push(event.map(told));
+        Ok(())
     }
 
     fn unheard(&mut self, turns: u32) -> Result<(), Cut> {

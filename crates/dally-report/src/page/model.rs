@@ -101,6 +101,10 @@ struct Span {
     text: String,
 }
 
+/// The most workers that are listed as those who could have stepped instead, at all steps together. Beyond that the
+/// page would be as large as steps times workers.
+const MOST_ALTERNATIVES: usize = 1 << 18;
+
 /// The greatest number of characters of a payload at an arrow.
 const LONGEST: usize = 300;
 
@@ -134,13 +138,17 @@ impl Model {
     pub fn new(trace: &Trace, enabled: &[Vec<WorkerId>], roots: Vec<usize>) -> Model {
         let lanes: BTreeMap<WorkerId, usize> = trace.names.keys().copied().zip(0..).collect();
         let lane = |worker: &WorkerId| lanes.get(worker).copied();
+        let mut listed = 0;
+        let mut others = |at: usize| -> &[WorkerId] {
+            let others = enabled.get(at).map_or(&[][..], Vec::as_slice);
+            listed += others.len();
+            if listed <= MOST_ALTERNATIVES { others } else { &[] }
+        };
         let steps = trace.steps.iter().enumerate().map(|(at, step)| Step {
             w: lane(&step.worker).unwrap_or(0),
             after: step.after.iter().map(|&step| step as usize - 1).collect(),
-            could: enabled
-                .get(at)
-                .into_iter()
-                .flatten()
+            could: others(at)
+                .iter()
                 .filter(|&&other| other != step.worker)
                 .filter_map(lane)
                 .collect(),
