@@ -21,10 +21,10 @@ use past::{Tally, check};
 #[test]
 fn bugs_of_machines_show_without_what_did_not_lead_to_them_and_the_nearest_schedule_passes() {
     let mut tally = Tally::default();
-    for seed in 0..1_500 {
+    for seed in 0..1_000 {
         let program = Arc::new(clerks::failing(seed));
         check(&program, seed, &mut tally, &|| format!("failing({seed})"));
     }
     println!("{tally:?}");
-    assert!(tally.sliced > 200 && tally.left_out > 400 && tally.nearest > 200, "{tally:?}");
+    assert!(tally.sliced > 300 && tally.left_out > 1_000 && tally.nearest > 100, "{tally:?}");
 }

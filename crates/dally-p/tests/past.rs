@@ -22,5 +22,5 @@ fn bugs_of_p_machines_show_without_what_did_not_lead_to_them_and_the_nearest_sch
         check(&program, seed, &mut tally, &|| format!("{seed}\n{source}"));
     }
     println!("{tally:?}");
-    assert!(tally.sliced > 40 && tally.left_out > 80 && tally.nearest > 20, "{tally:?}");
+    assert!(tally.sliced > 40 && tally.left_out > 60 && tally.nearest > 20, "{tally:?}");
 }

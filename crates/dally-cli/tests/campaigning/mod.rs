@@ -86,7 +86,7 @@ fn a_campaign_that_is_killed_at_any_moment_goes_on_with_nothing_lost_and_nothing
             0 => std::thread::sleep(Duration::from_millis(moments >> 33 & 1_023)),
             _ => {
                 let log = scratch.0.join("campaign/campaign.sqlite-wal");
-                (0..=moments >> 50 & 3).for_each(|_| wait_for_writing(&log));
+                (0..=moments >> 50 & 1).for_each(|_| wait_for_writing(&log));
                 std::thread::sleep(Duration::from_micros(moments >> 33 & 8_191));
             }
         }

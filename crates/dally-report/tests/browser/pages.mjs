@@ -66,7 +66,7 @@ async function check(path) {
   const hits = (await page.locator("#list ol > li").allTextContents()).filter((text) => text.toLowerCase().includes(name.toLowerCase()));
   assert.equal(await page.locator(".tools .hint").first().textContent(), `${hits.length} found`);
   await page.keyboard.press("Enter");
-  assert.ok((await page.locator(".row.hit").count()) > 0);
+  await page.locator(".row.hit").first().waitFor();
 
   // Only hits, and only steps of one worker: in the diagram and in the list.
   const inList = () => page.locator("#list ol > li:not([hidden])").count();
@@ -109,18 +109,19 @@ async function check(path) {
   }
 
   await page.locator("button", { hasText: "List" }).click();
-  assert.ok(await page.locator("#list").isVisible() && !(await page.locator("#diagram").isVisible()));
+  await page.locator("#list").waitFor();
+  await page.locator("#diagram").waitFor({ state: "hidden" });
   assert.deepEqual(trouble, [], "the browser has nothing to complain about");
   await done();
 
   // Without JavaScript the list is there, and in the dark too.
   const plain = await open(path, { javaScriptEnabled: false, colorScheme: "dark" });
-  assert.ok(await plain.page.locator("#list ol > li").first().isVisible());
-  assert.ok(await plain.page.locator(".command").first().isVisible());
+  await plain.page.locator("#list ol > li").first().waitFor();
+  await plain.page.locator(".command").first().waitFor();
   if (await plain.page.locator("#nearest").count()) {
-    assert.ok(await plain.page.locator("#nearest .otherwise").isVisible());
+    await plain.page.locator("#nearest .otherwise").waitFor();
     await plain.page.locator("#nearest summary").click();
-    assert.ok(await plain.page.locator("#nearest ol > li").first().isVisible());
+    await plain.page.locator("#nearest ol > li").first().waitFor();
   }
   await plain.done();
   return total;
