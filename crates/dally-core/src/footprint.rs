@@ -234,6 +234,19 @@ impl Footprint {
             && !self.conflicts_but(other, |one, other| one.passes_to(other))
     }
 
+    /// Whether one of the two steps has waited, without looking, for a value that the other has put in a
+    /// queue, whatever else orders them: without the value its worker can take no step at all. A worker
+    /// that has waited for a message can: it may have taken another, or another event.
+    pub fn waits_for_value(&self, other: &Footprint) -> bool {
+        let waits = |one: Access, other: Access| {
+            matches!(one.resource, Resource::Entry(..))
+                && one.conflicts(other)
+                && one.passes_to(other)
+        };
+        let others = &other.accesses;
+        self.accesses.iter().any(|&one| others.iter().any(|&other| waits(one, other)))
+    }
+
     /// Whether what is known of the two steps says that their order may matter; an unknown step
     /// races with every step that is not local. Samplers, which need no certainty, ask this: where
     /// all is known, steps race exactly if they do not commute.
