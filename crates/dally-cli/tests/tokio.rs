@@ -26,7 +26,7 @@ tokio = { version = "1", features = ["full"] }
 "#,
     ),
     ("outside/src/lib.rs", include_str!("uncontrolled/lib.rs")),
-    ("outside/dally.toml", "step_time = \"2s\"\nschedules = 50\n"),
+    ("outside/dally.toml", "step_time = \"4s\"\nschedules = 50\n"),
     (
         "account/Cargo.toml",
         r#"[package]

@@ -9,35 +9,35 @@ use dally_core::{Call, Foreign, ForeignKind, ForeignUse};
 
 use crate::exec::Exec;
 
-/// How many calls of a kind are looked at, until one is found that counts.
-const MOST: u32 = 8;
+/// How many calls of a kind an execution and those after it look at: some may turn out not to count.
+const MOST: usize = 8;
 
 /// What tasks have done that is not under control, as it was met.
 #[derive(Default)]
 pub(crate) struct Uses {
-    seen: BTreeMap<ForeignKind, Seen>,
-    /// There are some that were not told yet.
-    new: bool,
+    /// How many there were of each kind.
+    seen: BTreeMap<ForeignKind, usize>,
+    /// Those that were not told yet.
+    new: Vec<Met>,
     /// Where the last copy of a waker was made, and in which step.
     pub copied: Option<(u64, Arc<Backtrace>)>,
     /// In how many executions it was looked at who makes copies of wakers.
-    watched: u32,
+    watched: usize,
 }
 
-#[derive(Default)]
-struct Seen {
-    calls: Vec<(String, Arc<Backtrace>)>,
-    /// One that counts was told of, or there were too many.
-    enough: bool,
-    told: u32,
+/// A task has done something of a kind by a call. The names of functions are read when they are asked for, since that
+/// takes longer than a step may.
+struct Met {
+    kind: ForeignKind,
+    by: String,
+    call: Arc<Backtrace>,
 }
 
 impl Uses {
     /// Whether one more of this kind is to be looked at.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code))]
-    pub fn wants(&mut self, kind: ForeignKind) -> bool {
-        let seen = self.seen.entry(kind).or_default();
-        !seen.enough && seen.calls.is_empty()
+    pub fn wants(&self, kind: ForeignKind) -> bool {
+        self.seen.get(&kind).is_none_or(|seen| *seen < MOST)
     }
 
     /// The running task waits for a foreign future: by the call that has kept its waker in this step.
@@ -49,10 +49,9 @@ impl Uses {
     }
 
     /// A task has done this by this call.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code))]
     pub fn note(&mut self, kind: ForeignKind, by: String, call: Arc<Backtrace>) {
-        self.seen.entry(kind).or_default().calls.push((by, call));
-        self.new = true;
+        *self.seen.entry(kind).or_default() += 1;
+        self.new.push(Met { kind, by, call });
     }
 }
 
@@ -61,8 +60,8 @@ impl Uses {
 pub(crate) struct Control {
     /// The first task that waited for a future that is none of Dally's.
     waits: OnceLock<String>,
-    /// The first use of each other kind.
-    uses: Mutex<BTreeMap<ForeignKind, ForeignUse>>,
+    /// By which calls they have done something that is not under control.
+    met: Mutex<Vec<Met>>,
     /// There were objects or timers of Dally's.
     own: AtomicBool,
 }
@@ -76,8 +75,8 @@ impl Control {
         if !exec.objects.is_empty() || !exec.timers.all.is_empty() {
             self.own.store(true, Ordering::Relaxed);
         }
-        if exec.uses.new {
-            self.tell(&mut exec.uses);
+        if !exec.uses.new.is_empty() {
+            self.met().append(&mut exec.uses.new);
         }
         if exec.waited_for_foreign.is_some() {
             self.watch(exec);
@@ -88,43 +87,36 @@ impl Control {
     #[cold]
     fn watch(&self, exec: &mut Exec) {
         let uses = &mut exec.uses;
-        let known = uses.seen.get(&ForeignKind::Futures).is_some_and(|seen| seen.enough);
+        let known = uses.seen.contains_key(&ForeignKind::Futures);
         let wanted = !known && uses.watched < MOST;
-        uses.watched += u32::from(wanted);
+        uses.watched += usize::from(wanted);
         exec.shared.watched.store(wanted, Ordering::Relaxed);
         exec.uses.copied = None;
     }
 
-    #[cold]
-    fn tell(&self, uses: &mut Uses) {
-        uses.new = false;
-        for (kind, seen) in &mut uses.seen {
-            for (by, backtrace) in seen.calls.drain(..) {
-                let call = Call::of(&backtrace);
-                seen.told += 1;
-                // Other tests of the process may hold a lock for a moment.
-                if *kind != ForeignKind::Futures && call.as_ref().is_some_and(Call::waits_a_moment)
-                {
-                    seen.enough = seen.told >= MOST;
-                    continue;
-                }
-                seen.enough = true;
-                self.uses().entry(*kind).or_insert(ForeignUse { kind: *kind, by, call });
+    fn met(&self) -> MutexGuard<'_, Vec<Met>> {
+        self.met.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What tasks did that is not under control: the first use of each kind that counts.
+    pub fn foreign(&self) -> Option<Foreign> {
+        let mut uses = BTreeMap::new();
+        for Met { kind, by, call } in &*self.met() {
+            if uses.contains_key(kind) {
+                continue;
+            }
+            let call = Call::of(call);
+            // Other tests of the process may hold a lock for a moment.
+            let is_nothing =
+                *kind != ForeignKind::Futures && call.as_ref().is_some_and(Call::waits_a_moment);
+            if !is_nothing {
+                uses.insert(*kind, ForeignUse { kind: *kind, by: by.clone(), call });
             }
         }
-    }
-
-    fn uses(&self) -> MutexGuard<'_, BTreeMap<ForeignKind, ForeignUse>> {
-        self.uses.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What tasks did that is not under control.
-    pub fn foreign(&self) -> Option<Foreign> {
         let waits = self.waits.get().cloned();
         let only = waits.is_some() && !self.own.load(Ordering::Relaxed);
-        let kind = ForeignKind::Futures;
-        let mut uses = self.uses().clone();
         if let Some(by) = waits {
+            let kind = ForeignKind::Futures;
             uses.entry(kind).or_insert(ForeignUse { kind, by, call: None });
         }
         let uses: Vec<_> = uses.into_values().collect();
