@@ -324,9 +324,8 @@ fn the_tests_of_a_tokio_workspace_are_explored_as_they_are() {
 
     let nothing_explored =
         "warning: bank::tests::a_flag_of_its_own passes, but nothing was explored: tasks wait only";
-    let line = err.lines().find(|line| line.contains(nothing_explored)).expect("it is told");
-    let place = "bank::tests::a_flag_of_its_own";
-    assert!(line.contains(place) && line.contains(", by `"), "where it waits: {line}");
+    let line = err.lines().find(|line| line.contains(nothing_explored)).unwrap_or_default();
+    assert!(line.contains(", by `core::task::wake::Waker::clone` at "), "where it waits: {err}");
 
     what_is_not_under_control_is_told(out, err);
 
@@ -361,9 +360,9 @@ fn what_is_not_under_control_is_told(out: &str, err: &str) {
     };
     let warned = |test: &str, of: &str, operation: &str, at: &str| {
         let begins = format!("warning: outside::tests::{test} passes, but {of}");
-        let place = format!("{operation}` at src/lib.rs:{}:", line(at));
-        let is_it = |told: &str| told.contains(&begins) && told.contains(&place);
-        assert!(err.lines().any(is_it), "{test}: {begins} ... {place}\n{err}");
+        let (call, place) = (format!("{operation}` at "), format!("src/lib.rs:{}:", line(at)));
+        let is_it = |told: &str| [&begins, &call, &place].iter().all(|part| told.contains(*part));
+        assert!(err.lines().any(is_it), "{test}: {begins} ... {call}{place}\n{err}");
     };
     let spawn = "thread::spawn(|| (1..10)";
     warned("a_thread_of_its_own", "tasks start threads", "spawn", spawn);
@@ -373,9 +372,6 @@ fn what_is_not_under_control_is_told(out: &str, err: &str) {
     warned("a_lock_of_a_real_file", "tasks lock real files", "lock_shared", "file.lock_shared()");
     let parked = "parked.1.wait_while";
     warned("another_runtime_that_blocks", "tasks block their threads", "wait_while", parked);
-    let woken = "a waker was called from outside";
-    assert!(out.contains("another_runtime_that_is_awaited"), "{out}");
-    let _ = woken;
     let blocked = |test: &str, operation: &str, at: &str| {
         let told = out.split(&format!("---- tests::{test} stdout ----")).nth(1).unwrap_or_default();
         let told = told.split("\n---- ").next().unwrap_or_default();
@@ -383,7 +379,7 @@ fn what_is_not_under_control_is_told(out: &str, err: &str) {
             told.lines().find(|line| line.contains("bug[endless-step]")).unwrap_or_default();
         let names = first.contains(operation) && first.contains("waits for what another holds: 0");
         assert!(names, "{told}");
-        assert!(told.contains(&format!("--> src/lib.rs:{}:", line(at))), "{told}");
+        assert!(told.contains(&format!("src/lib.rs:{}:", line(at))), "{told}");
     };
     blocked("a_std_lock_across_an_await", "Mutex::lock`", "*theirs.lock().unwrap() += 1");
     blocked("a_parking_lot_lock_across_an_await", "RwLock::write`", "*lock.write() += 1");
