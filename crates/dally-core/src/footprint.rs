@@ -259,9 +259,8 @@ impl Footprint {
     /// A set of 64 elements that has one in common with that of every step that this one [races](Footprint::races)
     /// with: where two sets have none in common, nothing needs to be compared.
     pub fn sieve(&self) -> u64 {
-        let element = |digest: u64| 1 << (digest.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58);
         // Stands for what every step of a worker touches and does not list.
-        let steps_of = |worker: WorkerId| element(worker.to_bits() ^ 1);
+        let steps_of = |worker: WorkerId| Resource::Worker(worker).element();
         if self.is_unknown() {
             return u64::MAX;
         }
@@ -275,7 +274,7 @@ impl Footprint {
                 _ if access.conflicts_with_steps_of(self.worker) => u64::MAX,
                 _ => 0,
             };
-            sieve | unlisted | element(access.resource.digest())
+            sieve | unlisted | access.resource.element()
         })
     }
 
