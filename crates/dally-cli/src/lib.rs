@@ -19,7 +19,6 @@ mod progress;
 mod regressions;
 mod replay;
 mod server;
-mod test_process;
 mod tokio;
 
 use std::ffi::OsString;

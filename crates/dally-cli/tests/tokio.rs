@@ -12,7 +12,21 @@ use std::process::Command;
 use command::{Ran, Scratch, ran};
 use insta::assert_snapshot;
 
-const WORKSPACE: [(&str, &str); 6] = [
+const WORKSPACE: [(&str, &str); 9] = [
+    (
+        "outside/Cargo.toml",
+        r#"[package]
+name = "outside"
+version = "0.1.0"
+edition = "2024"
+
+[dev-dependencies]
+parking_lot = "0.12"
+tokio = { version = "1", features = ["full"] }
+"#,
+    ),
+    ("outside/src/lib.rs", include_str!("uncontrolled/lib.rs")),
+    ("outside/dally.toml", "step_time = \"4s\"\nschedules = 50\n"),
     (
         "account/Cargo.toml",
         r#"[package]
@@ -28,7 +42,7 @@ tokio = { version = "1", features = ["full"] }
         "Cargo.toml",
         r#"[workspace]
 resolver = "3"
-members = ["account", "bank", "ledger"]
+members = ["account", "bank", "ledger", "outside"]
 "#,
     ),
     (
@@ -283,7 +297,8 @@ fn the_tests_of_a_tokio_workspace_are_explored_as_they_are() {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tokio");
 
     let mut command = cargo_dally(&directory);
-    command.args(["test", "--offline", "--locked", "--lib", "--no-fail-fast", "--target-dir"]);
+    command.args(["test", "--config", "profile.dev.package.outside.debug=true"]);
+    command.args(["--offline", "--locked", "--lib", "--no-fail-fast", "--target-dir"]);
     command.arg(&target);
     let explored = ran(command.output().unwrap(), &directory);
     let Ran { out, err, code } = &explored;
@@ -299,7 +314,7 @@ fn the_tests_of_a_tokio_workspace_are_explored_as_they_are() {
     assert!(out.contains("granularity operations, timers by deadline"), "{out}");
     // The command has the arguments that this one had.
     let replay = "-p bank tests::bad_deposits_add_up -- --exact";
-    let called = "cargo dally test --offline --locked --lib --target-dir ";
+    let called = "--offline --locked --lib --target-dir ";
     let is_replay = |line: &str| line.contains(called) && line.ends_with(replay);
     assert!(out.lines().any(is_replay), "{out}");
     assert!(
@@ -309,7 +324,10 @@ fn the_tests_of_a_tokio_workspace_are_explored_as_they_are() {
 
     let nothing_explored =
         "warning: bank::tests::a_flag_of_its_own passes, but nothing was explored: tasks wait only";
-    assert!(err.contains(nothing_explored), "{err}");
+    let line = err.lines().find(|line| line.contains(nothing_explored)).unwrap_or_default();
+    assert!(line.contains(", by `core::task::wake::Waker::clone` at "), "where it waits: {err}");
+
+    what_is_not_under_control_is_told(out, err);
 
     let mut after = BTreeMap::new();
     files(&directory, &mut after);
@@ -332,6 +350,39 @@ fn the_tests_of_a_tokio_workspace_are_explored_as_they_are() {
     let nothing = ran(command.arg(&target).arg("no_such_test").output().unwrap(), &directory);
     assert_eq!(nothing.code, 2, "{nothing:?}");
     assert!(nothing.err.contains("no test took the schedule in DALLY_REPLAY"), "{nothing:?}");
+}
+
+/// A test of the package `outside` never passes without a word: the operation and its place are named.
+fn what_is_not_under_control_is_told(out: &str, err: &str) {
+    let line = |text: &str| {
+        let lib = include_str!("uncontrolled/lib.rs").lines();
+        1 + lib.take_while(|line| !line.contains(text)).count()
+    };
+    let warned = |test: &str, of: &str, operation: &str, at: &str| {
+        let begins = format!("warning: outside::tests::{test} passes, but {of}");
+        let (call, place) = (format!("{operation}` at "), format!("src/lib.rs:{}:", line(at)));
+        let is_it = |told: &str| [&begins, &call, &place].iter().all(|part| told.contains(*part));
+        assert!(err.lines().any(is_it), "{test}: {begins} ... {call}{place}\n{err}");
+    };
+    let spawn = "thread::spawn(|| (1..10)";
+    warned("a_thread_of_its_own", "tasks start threads", "spawn", spawn);
+    warned("a_thread_of_its_own", "tasks block their threads", "join", "sum.join()");
+    warned("a_sleep_of_its_thread", "tasks block their threads", "sleep", "from_micros(1)");
+    warned("a_socket_of_the_system", "tasks use real sockets", "connect", "let mut client");
+    warned("a_lock_of_a_real_file", "tasks lock real files", "lock_shared", "file.lock_shared()");
+    let parked = "parked.1.wait_while";
+    warned("another_runtime_that_blocks", "tasks block their threads", "wait_while", parked);
+    let blocked = |test: &str, operation: &str, at: &str| {
+        let told = out.split(&format!("---- tests::{test} stdout ----")).nth(1).unwrap_or_default();
+        let told = told.split("\n---- ").next().unwrap_or_default();
+        let first =
+            told.lines().find(|line| line.contains("bug[endless-step]")).unwrap_or_default();
+        let names = first.contains(operation) && first.contains("waits for what another holds: 0");
+        assert!(names, "{told}");
+        assert!(told.contains(&format!("src/lib.rs:{}:", line(at))), "{told}");
+    };
+    blocked("a_std_lock_across_an_await", "Mutex::lock`", "*theirs.lock().unwrap() += 1");
+    blocked("a_parking_lot_lock_across_an_await", "RwLock::write`", "*lock.write() += 1");
 }
 
 /// Stands in for cargo: answers `metadata` with what is in two files.

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 pub use self::cause::Cause;
 pub use self::problem::{
-    Endless, Named, Object, Origin, Phase, Place, PlaceOf, Problem, ProcessEnd, Uncontrolled,
-    Unhandled, Unwound, Violation, Wait, Waiting,
+    Endless, Holder, Named, Object, Origin, Phase, Place, PlaceOf, Problem, ProcessEnd,
+    Uncontrolled, Unhandled, Unwound, Violation, Wait, Waiting,
 };
 use crate::words::count;
 use crate::worker::WorkerId;

@@ -3,18 +3,8 @@
 use std::sync::Arc;
 
 use crate::bug::Bug;
+use crate::foreign::Foreign;
 use crate::system::{Captured, System};
-
-/// What a program does that is not under control.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Foreign {
-    /// Who was the first to wait for what others do elsewhere, and where it was made.
-    pub waits: Option<String>,
-    /// Whether there was nothing else to wait for, so that nothing was explored.
-    pub only: bool,
-    /// Who was the first to start a thread of the system, and where it was made.
-    pub threads: Option<String>,
-}
 
 /// What is tested: it can be started any number of times, from any thread.
 pub trait Program: Send + Sync {

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bug::Cause;
 use crate::finding::Finding;
+use crate::foreign::Foreign;
 use crate::written::Document;
 
 pub use census::{Census, MachineCensus, ON_ENTRY, StateCensus};
@@ -79,6 +80,9 @@ pub struct Report {
     #[serde(with = "seconds")]
     #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub elapsed: Duration,
+    /// What the program did that is not under control, if it did anything of that kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<Foreign>,
     /// What else a reader should know, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

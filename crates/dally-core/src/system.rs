@@ -100,6 +100,13 @@ pub trait System {
         Vec::new()
     }
 
+    /// Has a worker drop all that it holds, wherever it stands, as if it were never to step again; `false` if that
+    /// cannot be done. It is no step: it helps to find out what another worker waits for.
+    fn give_up(&mut self, worker: WorkerId) -> bool {
+        let _ = worker;
+        false
+    }
+
     /// The machines that there can be, with their states and what they handle there, all with counts of 0; as far
     /// as the program can tell.
     fn anatomy(&self) -> Census {

@@ -76,6 +76,12 @@ impl<R: BufRead, W: Write> Remote<R, W> {
         Remote { replies, requests }
     }
 
+    /// Asks nothing more, and waits until the process has closed its end.
+    pub fn close(mut self) {
+        drop(self.requests);
+        let _ = io::copy(&mut self.replies, &mut io::sink());
+    }
+
     /// Asks the session of this number, which begins with its first request. Lines that are not of the
     /// protocol go to `printed`.
     pub fn ask(

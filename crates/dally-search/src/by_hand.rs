@@ -22,7 +22,7 @@ use crate::record::Recording;
 use crate::replay::{Divergence, LONG_STEP, before_last_step};
 use crate::replay_strategy::{ReplayStrategy, Strictness};
 use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Strategy};
-use crate::supervisor::{self, Lost, watched};
+use crate::supervisor::{Lost, watched};
 
 /// An execution along chosen choices, and what can be chosen where they end.
 #[derive(Clone, Debug)]
@@ -93,9 +93,8 @@ pub fn walk<P: Program + 'static>(
 ) -> Walk {
     match attempt(program, choices, step_time) {
         Ok(walk) => walk,
-        Err(Lost::Stuck(doing, made)) => {
+        Err(Lost::Stuck(bug, made)) => {
             // What led to the step that blocks is walked without that step.
-            let bug = Box::new(supervisor::stuck(doing, &made, step_time));
             match attempt(program, before_last_step(&made), step_time) {
                 Ok(walk) => Walk { choices: made, here: Here::Failed(bug), ..walk },
                 Err(_) => nowhere(Here::Failed(bug)),

@@ -7,9 +7,10 @@
 use std::array;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::ThreadId;
 
-use dally_core::{Choice, MessageId, Tag, WorkerId};
+use dally_core::{Call, Choice, MessageId, Tag, WorkerId, foreign};
 
 use crate::prefix::Prefix;
 
@@ -33,6 +34,8 @@ pub(crate) struct ChoiceLog {
     executions: AtomicU64,
     schedule: AtomicU64,
     doing: AtomicU8,
+    /// Who writes it.
+    thread: OnceLock<ThreadId>,
 }
 
 /// The only writer of a choice log.
@@ -156,6 +159,16 @@ impl ChoiceLog {
             2 => Activity::Stepping,
             _ => Activity::Ending,
         }
+    }
+
+    /// Says which thread writes it.
+    pub(crate) fn is_of(&self, thread: ThreadId) {
+        let _ = self.thread.set(thread);
+    }
+
+    /// The call that its thread is in, if that may block it.
+    pub(crate) fn blocked_in(&self) -> Option<Call> {
+        self.thread.get().and_then(|thread| foreign::blocked_in(*thread))
     }
 
     pub(crate) fn schedule(&self) -> u64 {

@@ -6,20 +6,24 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// Measures how long a run takes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stopwatch(Instant);
+pub struct Stopwatch(Instant);
 
 impl Stopwatch {
+    /// From now on.
     #[allow(clippy::disallowed_methods, reason = "time limits, the watchdog and progress only")]
-    pub(crate) fn start() -> Stopwatch {
+    pub fn start() -> Stopwatch {
         Stopwatch(Instant::now())
     }
 
-    pub(crate) fn elapsed(self) -> Duration {
+    /// How long it has been since then.
+    pub fn elapsed(self) -> Duration {
         self.0.elapsed()
     }
 
-    pub(crate) fn is_past(self, limit: Duration) -> bool {
+    /// Whether it has been as long as this.
+    pub fn is_past(self, limit: Duration) -> bool {
         self.elapsed() >= limit
     }
 }

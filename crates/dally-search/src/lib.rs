@@ -37,10 +37,11 @@ mod supervisor;
 
 pub use dally_core::report::{Batch, Ended, Novelty, Report};
 pub use dally_settings::UnknownName;
+pub use deadline::Stopwatch;
 pub use kind::{ChosenStrategy, IntoStrategy, StrategyKind};
 pub use known_inputs::KnownInputs;
-pub use options::{Clocks, Expected, Options, Phase, Progress, Reached, Sink};
+pub use options::{Clocks, Expected, Isolate, Options, Phase, Progress, Reached, Sink};
 pub use process_end::exit;
 pub use replay::{Divergence, Mode, Replayed, ends_in_loop, first_schedule, replay};
-pub use runner::{InTurn, NotIndependent, run, run_batch, run_in_turn, shrunk};
+pub use runner::{InTurn, NotIndependent, confirmed, run, run_batch, run_in_turn, shrunk};
 pub use strategy::{EndSchedule, Fork, Learner, Lesson, Outcome, Point, Properties, Strategy};

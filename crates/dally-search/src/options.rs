@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dally_core::{Choice, Finding, Program};
-use dally_settings::CLOCKS;
+use dally_settings::{CLOCKS, ISOLATION};
 
 use crate::kind::StrategyKind;
 use crate::liveness::Fairness;
@@ -69,6 +69,8 @@ pub struct Options {
     pub threads: usize,
     /// Whether to go on after a bug, and group findings by their cause.
     pub keep_going: bool,
+    /// Whether to repeat findings before they are reported. Without it they have no trace, and are not shrunk either.
+    pub confirm: bool,
     /// Whether to shrink findings.
     pub shrink: bool,
     /// How many steps the shrinking of one finding may replay in total.
@@ -106,6 +108,19 @@ pub enum Clocks {
 
 named!(Clocks, CLOCKS, Shared, Full);
 
+/// Whether schedules have processes of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum Isolate {
+    /// All run in one.
+    #[default]
+    None,
+    /// Each has one: what it leaves in statics is not there in the next.
+    Process,
+}
+
+named!(Isolate, ISOLATION, None, Process);
+
 const MAX_STEPS: usize = 10_000;
 
 impl Default for Options {
@@ -128,6 +143,7 @@ impl Default for Options {
             step_time: Duration::from_secs(10),
             threads: 1,
             keep_going: false,
+            confirm: true,
             shrink: true,
             shrink_steps: 1_000_000,
             clocks: Clocks::Shared,

@@ -11,7 +11,7 @@ use crate::liveness::Loops;
 use crate::options::Options;
 use crate::record::{Followed, ended_by, limits_of};
 use crate::replay_strategy::{ReplayStrategy, Strictness};
-use crate::supervisor::{self, Lost, watched};
+use crate::supervisor::{Lost, watched};
 
 /// How closely a replay follows the recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -102,15 +102,14 @@ pub fn replay<P: Program + 'static>(
     };
     match attempt(&schedule.choices) {
         Ok(followed) => judged(followed, schedule, granularity),
-        Err(Lost::Stuck(doing, made)) => {
+        Err(Lost::Stuck(bug, made)) => {
             // What led to the step that blocks is replayed without that step.
             let before = attempt(before_last_step(&made));
             let (trace, left_at) = match before {
                 Ok(followed) => (followed.recording.trace, followed.left_at),
                 Err(_) => (Trace::default(), None),
             };
-            let bug = supervisor::stuck(doing, &made, step_time);
-            replayed(Some(bug), trace, made, left_at)
+            replayed(Some(*bug), trace, made, left_at)
         }
         Err(Lost::Failed(why)) => {
             let left_at = Divergence { step: 0, message: format!("nothing was run: {why}") };
@@ -144,9 +143,7 @@ pub fn first_schedule<P: Program + 'static>(program: Arc<P>, options: Options) -
         }
         Err(lost) => {
             let (bug, choices, notes) = match lost {
-                Lost::Stuck(doing, made) => {
-                    (Some(supervisor::stuck(doing, &made, step_time)), made, Vec::new())
-                }
+                Lost::Stuck(bug, made) => (Some(*bug), made, Vec::new()),
                 Lost::Failed(why) => (None, Vec::new(), vec![format!("nothing was run: {why}")]),
             };
             let schedule = Schedule { choices, bug: bug.as_ref().map(Bug::record), ..description };

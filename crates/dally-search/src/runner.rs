@@ -20,7 +20,7 @@ mod schedules;
 mod threads;
 
 use findings::Group;
-pub use findings::shrunk;
+pub use findings::{confirmed, shrunk};
 pub(crate) use findings::{count_bug, count_bugs};
 
 /// Runs schedules of `program` as the options say, and tells the sink of findings the moment they

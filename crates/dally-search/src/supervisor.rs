@@ -144,7 +144,8 @@ impl Threads {
             // A supervisor that is gone has left the thread behind.
             let _ = messages.send((number, Message::Ended(panic)));
         };
-        thread::Builder::new().name(self.program.clone()).stack_size(STACK).spawn(job)?;
+        let thread = thread::Builder::new().name(self.program.clone()).stack_size(STACK);
+        choice_log.is_of(thread.spawn(job)?.thread().id());
         let since = Stopwatch::start();
         self.threads.push(Thread { number, commands, busy: false, choice_log, seen, since });
         self.started += 1;
@@ -252,11 +253,14 @@ fn tick(limit: Duration) -> Duration {
     (limit / 4).clamp(Duration::from_millis(1), Duration::from_millis(50))
 }
 
-/// The bug of a step that did not come back within `limit`.
-pub(crate) fn stuck(doing: Activity, choices: &[Choice], limit: Duration) -> Bug {
-    let (phase, worker) = part(doing, choices);
-    let problem = Problem::EndlessStep(Endless::Time { limit, phase });
-    Bug { worker, ..Bug::new(problem) }
+/// The bug of a step that did not come back within `limit`, and the choices that led to it.
+pub(crate) fn stuck(log: &ChoiceLog, limit: Duration) -> (Bug, Vec<Choice>) {
+    let choices = log.choices();
+    let (phase, worker) = part(log.doing(), &choices);
+    let call = log.blocked_in();
+    let location = call.as_ref().and_then(|call| call.location.clone());
+    let problem = Problem::EndlessStep(Endless::Time { limit, phase, call, holder: None });
+    (Bug { worker, location, ..Bug::new(problem) }, choices)
 }
 
 /// The part of the execution that a thread is in, and whose step that is.
@@ -301,8 +305,8 @@ pub(crate) fn last_step(choices: &[Choice]) -> Option<(usize, WorkerId)> {
 
 /// Why a job gave no result.
 pub(crate) enum Lost {
-    /// It is stuck in the program's code; its thread was left behind.
-    Stuck(Activity, Vec<Choice>),
+    /// It is stuck in the program's code, after these choices; its thread was left behind.
+    Stuck(Box<Bug>, Vec<Choice>),
     /// It never ran, or its thread died.
     Failed(String),
 }
@@ -326,7 +330,10 @@ pub(crate) fn watched<T: Send + 'static>(
     let mut result = Err(Lost::Failed("the thread that ran it died".into()));
     supervisor.wait(None, |notice| match notice {
         Notice::Answer(_, answer) => result = Ok(answer),
-        Notice::Stuck(log) => result = Err(Lost::Stuck(log.doing(), log.choices())),
+        Notice::Stuck(log) => {
+            let (bug, choices) = stuck(&log, step_time);
+            result = Err(Lost::Stuck(Box::new(bug), choices));
+        }
         Notice::Died(_) | Notice::LeftBehind | Notice::Tick => {}
     });
     result

@@ -16,8 +16,8 @@ mod values;
 
 pub use misspelt::nearest;
 pub use names::{
-    CACHES, CLOCKS, EXPLORERS, FAIRNESS, FORMATS, INPUTS, Name, Names, POINTS, REDUCTIONS,
-    SEARCHES, STRATEGIES, TASK_PANICS, TIMERS, UnknownName, parse_strategy,
+    CACHES, CLOCKS, EXPLORERS, FAIRNESS, FORMATS, INPUTS, ISOLATION, Name, Names, POINTS,
+    REDUCTIONS, SEARCHES, STRATEGIES, TASK_PANICS, TIMERS, UnknownName, parse_strategy,
 };
 pub use page::{options, page};
 pub use setting::{Group, Kind, Setting};

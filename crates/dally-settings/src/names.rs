@@ -206,6 +206,15 @@ pub const POINTS: Names = Names {
     ],
 };
 
+/// What a schedule has a process of its own for.
+pub const ISOLATION: Names = Names {
+    what: "isolation",
+    all: &[
+        name("none", "all schedules run in the process of the test"),
+        name("process", "each schedule runs in a process of its own"),
+    ],
+};
+
 /// What findings tell of the order of their steps.
 pub const CLOCKS: Names = Names {
     what: "way to write clocks",

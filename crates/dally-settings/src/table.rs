@@ -1,8 +1,8 @@
 //! The table of settings.
 
 use crate::{
-    CACHES, CLOCKS, EXPLORERS, FAIRNESS, FORMATS, Group, INPUTS, Kind, POINTS, REDUCTIONS,
-    SEARCHES, Setting, TASK_PANICS, TIMERS,
+    CACHES, CLOCKS, EXPLORERS, FAIRNESS, FORMATS, Group, INPUTS, ISOLATION, Kind, POINTS,
+    REDUCTIONS, SEARCHES, Setting, TASK_PANICS, TIMERS,
 };
 
 /// Passes the table to a macro: a row is `/// text`, then the group, the name and the type of the
@@ -85,6 +85,13 @@ macro_rules! with_settings {
 
             /// Whether a schedule that reaches `max_steps` is a bug.
             Bugs fail_on_max_steps: bool = "false";
+
+            /// Where the schedules of a test run: all in one process, or each in a process of its own.
+            ///
+            /// In a process of its own a schedule finds the statics and the thread locals of the program as they are at
+            /// the start, whatever others have left there. It takes some milliseconds more, and what is found is repeated
+            /// and not made smaller. Only tests can do it, and only with schedules of a strategy.
+            Bugs isolate: Isolate = "none";
 
             /// How long one step may take before it counts as blocking its thread.
             Bugs step_time: Duration = "10s", nonzero;
@@ -232,6 +239,9 @@ macro_rules! kind {
     };
     (Points) => {
         Kind::Name(&POINTS)
+    };
+    (Isolate) => {
+        Kind::Name(&ISOLATION)
     };
     (Clocks) => {
         Kind::Name(&CLOCKS)

@@ -9,6 +9,7 @@ use std::task::Waker;
 
 use dally_core::{Access, Bug, Env, Mode, Monitors, Resource, WorkerId};
 
+use crate::control::Uses;
 use crate::join;
 use crate::join::Unwinding;
 use crate::model::Model;
@@ -93,8 +94,8 @@ pub(crate) struct Exec {
     pub linked: bool,
     /// The first task that waited for a future that is none of Dally's.
     pub waited_for_foreign: Option<usize>,
-    /// The first task that started a thread of the system.
-    pub started_thread: Option<usize>,
+    /// What tasks did in this execution and in those before that is not under control.
+    pub uses: Uses,
     /// The step in which the system's clock was read last.
     pub clock_read_in: u64,
     /// The state of the random numbers that the system is asked for, once it was.
@@ -132,7 +133,7 @@ impl Exec {
             rare: false,
             linked: false,
             waited_for_foreign: None,
-            started_thread: None,
+            uses: Uses::default(),
             clock_read_in: 0,
             random: None,
             roster: Roster::new(),
@@ -167,7 +168,7 @@ impl Exec {
         self.shared.take_foreign();
         (self.bug, self.unwinding) = (None, None);
         (self.seals, self.rare, self.linked) = (0, false, false);
-        (self.waited_for_foreign, self.started_thread, self.random) = (None, None, None);
+        (self.waited_for_foreign, self.random) = (None, None);
         self.roster.clear();
         self.tasks.clear();
         self.timers.clear();
@@ -265,6 +266,10 @@ impl Exec {
             let id = task.id;
             if task.waits.is_empty() {
                 self.waited_for_foreign.get_or_insert(self.current);
+                if self.uses.copied.is_some() {
+                    let name = &self.tasks[self.current].name;
+                    self.uses.waits(self.steps, || name.with_place());
+                }
             }
             self.roster.disable(id);
             self.idle();

@@ -4,8 +4,11 @@
 //! The standard library and the crates that draw random numbers reach the system by functions of C. A binary
 //! that has such functions of its own is linked with those, so that `std::time::Instant::now`,
 //! `SystemTime::now`, `getrandom`, `rand` and `uuid` need no change. This is so on Linux; elsewhere the system
-//! answers always. Threads of its own that a program starts are seen in the same way, and told of.
+//! answers always. Threads of its own that a program starts, calls that block, sockets and locks of files are seen in
+//! the same way, and told of.
 
+#[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64", not(miri)))]
+mod foreign_calls;
 mod hash_seeds;
 #[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
 mod system_calls;
@@ -28,6 +31,8 @@ pub(crate) fn begin() {
     hash_seeds::reset();
     #[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
     system_calls::link();
+    #[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64", not(miri)))]
+    foreign_calls::link();
 }
 
 /// The present moment of the execution that runs on this thread, by the calendar or by the monotonic clock.
@@ -55,18 +60,6 @@ fn now(by_calendar: bool) -> Option<Duration> {
             }
         }
     })
-}
-
-/// The running task, if there is one, starts a thread of the system.
-#[cfg_attr(
-    not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64", not(miri))),
-    expect(dead_code)
-)]
-fn starts_thread() {
-    current::try_with(|exec| {
-        let running = exec.current;
-        exec.started_thread.get_or_insert(running);
-    });
 }
 
 /// Random bytes of the execution that runs on this thread; `false` if none does.

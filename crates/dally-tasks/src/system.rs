@@ -138,12 +138,30 @@ impl System for TaskSystem {
         begun.collect()
     }
 
+    fn give_up(&mut self, worker: WorkerId) -> bool {
+        let Some(Who::Task(index)) = self.exec.roster.who(worker) else { return false };
+        if self.bodies[index].is_over() {
+            return false;
+        }
+        let phase = self.exec.phase;
+        if self.bodies[index].is_suspended() {
+            self.give_up_poll(index);
+        }
+        self.exec.tear_down(index);
+        let future = self.bodies[index].take();
+        let entered = current::enter(&mut self.exec);
+        let _ = panics::catch(|| drop(future));
+        drop(entered);
+        self.exec.phase = phase;
+        true
+    }
+
     fn monitor(&self, index: usize) -> (String, String) {
         self.exec.monitors.describe(index)
     }
 
     fn end(&mut self) -> Result<(), Bug> {
-        self.control.note(&self.exec);
+        self.control.note(&mut self.exec);
         self.exec.silence();
         let mut first = None;
         let mut last = None;
@@ -154,7 +172,7 @@ impl System for TaskSystem {
                 continue;
             }
             if body.is_suspended() {
-                self.give_up(index);
+                self.give_up_poll(index);
             }
             self.exec.tear_down(index);
             let deferred = std::mem::take(&mut self.exec.tasks[index].deferred);
@@ -412,7 +430,7 @@ impl TaskSystem {
     /// Lets a poll that was suspended come to its end now that the execution is over. What it does is
     /// not judged: it is as little a part of the schedule as what other tasks would have done.
     #[cold]
-    fn give_up(&mut self, index: usize) {
+    fn give_up_poll(&mut self, index: usize) {
         self.exec.give_up(index);
         let TaskSystem { exec, bodies, idle, .. } = self;
         let _inside = (current::enter(exec), panics::Inside::new());

@@ -10,11 +10,15 @@ use dally_core::Mode;
 use crate::current;
 use crate::exec::{Exec, Phase};
 
+mod watched;
+
 /// What the wakers of an execution share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     /// A waker was called by a thread that does not run the execution.
     foreign: AtomicBool,
+    /// It is to be seen where copies of wakers are made.
+    pub watched: AtomicBool,
 }
 
 impl Shared {
@@ -107,6 +111,11 @@ pub(crate) struct TaskWaker {
 impl TaskWaker {
     pub fn new(task: usize, shared: &Arc<Shared>) -> Arc<TaskWaker> {
         Arc::new(TaskWaker { task, live: AtomicBool::new(true), shared: shared.clone() })
+    }
+
+    /// A waker that calls this.
+    pub fn waker(self: &Arc<Self>) -> Waker {
+        watched::waker(Arc::clone(self))
     }
 
     pub fn revive(&self) {

@@ -106,6 +106,32 @@ impl Checking {
         }
     }
 
+    /// The strategy of the settings, if it is what chooses.
+    fn named_strategy(&self, plan: Option<&Plan>) -> Option<StrategyKind> {
+        (self.strategy.is_none() && plan.is_none()).then_some(self.settings.strategy)
+    }
+
+    fn keeper(self, options: &Options, plan: Option<&Plan>) -> (Settings, Keeper) {
+        let mut begun = Report::new(options.program.clone(), "");
+        begun.strategy = match plan {
+            Some(plan) => plan.search.to_string(),
+            None => options.strategy.name(),
+        };
+        (begun.seed, begun.threads) = (options.seed, options.threads);
+        let Checking { shown, settings, replay_commands, watch, .. } = self;
+        let (out, page) = (settings.out.clone(), settings.page);
+        (settings, Keeper::new(shown, begun, out, page, replay_commands, watch))
+    }
+
+    /// Saves what another process has found.
+    pub(crate) fn settle(self, report: Report) -> Checked {
+        let options = self.options();
+        let strategy = self.named_strategy(None);
+        let (_, keeper) = self.keeper(&options, None);
+        let (saved, pages, saving) = keeper.settle(&report);
+        Checked { report, strategy, saved, pages, saving }
+    }
+
     /// Runs schedules of this program, or searches its states. `own` is the explorer if the settings
     /// name none.
     pub fn run<P, E>(self, mut program: Arc<P>, own: Option<E>) -> Checked
@@ -114,25 +140,11 @@ impl Checking {
         E: Explorer,
     {
         let options = self.options();
-        let settings = self.settings;
+        let plan = self.settings.plan();
+        let strategy = self.named_strategy(plan.as_ref());
+        let (settings, keeper) = self.keeper(&options, plan.as_ref());
         settings.apply(&mut program);
-        let plan = settings.plan();
-        let named = self.strategy.is_none() && plan.is_none();
-        let strategy = named.then_some(settings.strategy);
-        let mut begun = Report::new(options.program.clone(), "");
-        begun.strategy = match plan.as_ref() {
-            Some(plan) => plan.search.to_string(),
-            None => options.strategy.name(),
-        };
-        (begun.seed, begun.threads) = (options.seed, options.threads);
-        let keeper = Arc::new(Keeper::new(
-            self.shown,
-            begun,
-            settings.out,
-            settings.page,
-            self.replay_commands,
-            self.watch,
-        ));
+        let keeper = Arc::new(keeper);
         let sink = Arc::clone(&keeper) as Arc<dyn Sink>;
         // A search needs an explorer even if none is named.
         let default = (plan.is_some() && own.is_none()).then(ExplorerKind::default);

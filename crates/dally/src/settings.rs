@@ -13,7 +13,7 @@ use dally_core::{Program, Schedule};
 use dally_search::liveness::Fairness;
 use dally_search::reduction::{Inputs, Reduction};
 use dally_search::strata::{CachePolicy, ExplorerKind, Plan, PlanError, SearchKind};
-use dally_search::{Clocks, StrategyKind};
+use dally_search::{Clocks, Isolate, StrategyKind};
 pub use dally_settings::{Bytes, ValueError, parse_bytes, parse_time};
 use dally_settings::{SEARCHES, SETTINGS, with_settings};
 use thiserror::Error;

@@ -3,6 +3,8 @@
 mod builder;
 pub mod campaign;
 mod documents;
+mod isolated;
+mod process;
 mod regressing;
 pub mod regressions;
 mod replaying;
@@ -14,13 +16,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dally_core::{Foreign, Program, Schedule};
+use dally_core::{Program, Schedule};
 use dally_explore::{Session, lines};
 use dally_report::{About, tell, text};
 use dally_search::strata::{Bundled, Explorer, IntoExplorer};
-use dally_search::{ChosenStrategy, IntoStrategy, Mode, Strategy};
+use dally_search::{ChosenStrategy, IntoStrategy, Isolate, Mode, Strategy};
 
 pub use self::builder::{IntoSetting, Mistake};
+pub use self::process::TestProcess;
 use self::regressing::keep;
 use self::replaying::replay_commands;
 pub use self::verdict::Verdict;
@@ -239,7 +242,7 @@ impl<E: Explorer> Test<E> {
             let told = Path::new(&file).display();
             return Ok(format!("only regressions were run, for {told}\n"));
         }
-        let (format, out) = (settings.format, settings.out.clone());
+        let (format, out, isolate) = (settings.format, settings.out.clone(), settings.isolate);
         let command = self.command_line();
         let named = variable("DALLY_STRATEGY").is_some() || of_file.contains(&"strategy");
         let of_program = settings.of_program();
@@ -256,13 +259,17 @@ impl<E: Explorer> Test<E> {
             None => checking,
         };
         let own = self.explorer.take();
-        let mut checked = checking.run(Arc::clone(&program), own);
-        let foreign = program.foreign();
+        let mut checked = match isolate == Isolate::Process {
+            true => self.run_isolated(&*program, checking)?,
+            false => checking.run(Arc::clone(&program), own),
+        };
+        let foreign = program.foreign().or_else(|| checked.report.foreign.take());
         checked.report.notes.extend(foreign.iter().flat_map(text::foreign));
+        checked.report.foreign = foreign;
         let mut verdict = self.verdict(&checked, all_steps);
-        if let (Some(foreign @ Foreign { only: true, .. }), Ok(_)) = (&foreign, &verdict) {
+        if let (Some(foreign), Ok(_)) = (&checked.report.foreign, &verdict) {
             // Not captured by the harness, which shows nothing of a test that passes.
-            if let Some(what) = text::foreign(foreign).first() {
+            for what in text::foreign(foreign) {
                 tell::err_at_once(&format!("warning: {} passes, but {what}\n", self.path));
             }
         }

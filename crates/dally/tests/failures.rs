@@ -412,6 +412,28 @@ fn a_program_that_branches_on_what_an_execution_before_has_left_is_told_so() {
 }
 
 #[test]
+fn what_an_execution_before_has_left_does_not_matter_in_a_process_of_its_own() {
+    let isolated = [("DALLY_ISOLATE", "process"), ("DALLY_SCHEDULES", "20")];
+    let (text, passed) = run("branches_on_what_an_execution_before_has_left", &isolated);
+    assert!(passed, "it failed:\n{text}");
+}
+
+#[test]
+fn what_is_found_in_a_process_of_its_own_is_repeated_in_another() {
+    let (text, passed) = run("deadlock", &[("DALLY_ISOLATE", "process")]);
+    assert!(!passed, "it passed");
+    let (here, _) = run("deadlock", &[("DALLY_SHRINK", "off")]);
+    assert_eq!(text, here, "the same schedule fails, and its story is told");
+}
+
+#[test]
+fn a_search_of_states_cannot_be_isolated() {
+    let (text, passed) = run("deadlock", &[("DALLY_ISOLATE", "process"), ("DALLY_SEARCH", "ses")]);
+    assert!(!passed, "it passed");
+    insta::assert_snapshot!(text.lines().next().unwrap_or_default(), @"error: failures::fixtures::deadlock cannot be isolated: only schedules of a strategy that has a name can each have a process of their own");
+}
+
+#[test]
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 fn a_program_that_branches_on_the_wall_clock_sees_that_of_the_execution() {
     let (text, passed) = run("branches_on_the_wall_clock", &[]);
@@ -604,7 +626,7 @@ fn a_misspelt_variable_is_told_once_for_all_tests_of_a_process_though_they_pass(
     assert!(output.status.success());
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"
     warning: the environment variable DALLY_SCHEDULE has no effect: did you mean DALLY_SCHEDULES?
-      there are DALLY_STRATEGY, DALLY_SEED, DALLY_LEARNED, DALLY_SCHEDULES, DALLY_TIME, DALLY_MAX_STEPS, DALLY_MAX_FAIR_STEPS, DALLY_STEP_BOUND, DALLY_THREADS, DALLY_TEMPERATURE, DALLY_CONFIRM_TEMPERATURE, DALLY_FAIRNESS, DALLY_FAIL_ON_MAX_STEPS, DALLY_STEP_TIME, DALLY_KEEP_GOING, DALLY_SHRINK, DALLY_PAGE, DALLY_REGRESSIONS, DALLY_FORMAT, DALLY_CLOCKS, DALLY_OUT, DALLY_SEARCH, DALLY_EXPLORER, DALLY_REDUCTION, DALLY_INPUTS, DALLY_DELAYS, DALLY_DELTA, DALLY_MEMORY, DALLY_CACHE, DALLY_EXACT, DALLY_WITH_EXPLORER, DALLY_TASK_PANICS, DALLY_TIMERS, DALLY_POINTS, DALLY_FAULT_BUDGET, DALLY_REPLAY, DALLY_BEST_EFFORT, DALLY_TRACE
+      there are DALLY_STRATEGY, DALLY_SEED, DALLY_LEARNED, DALLY_SCHEDULES, DALLY_TIME, DALLY_MAX_STEPS, DALLY_MAX_FAIR_STEPS, DALLY_STEP_BOUND, DALLY_THREADS, DALLY_TEMPERATURE, DALLY_CONFIRM_TEMPERATURE, DALLY_FAIRNESS, DALLY_FAIL_ON_MAX_STEPS, DALLY_ISOLATE, DALLY_STEP_TIME, DALLY_KEEP_GOING, DALLY_SHRINK, DALLY_PAGE, DALLY_REGRESSIONS, DALLY_FORMAT, DALLY_CLOCKS, DALLY_OUT, DALLY_SEARCH, DALLY_EXPLORER, DALLY_REDUCTION, DALLY_INPUTS, DALLY_DELAYS, DALLY_DELTA, DALLY_MEMORY, DALLY_CACHE, DALLY_EXACT, DALLY_WITH_EXPLORER, DALLY_TASK_PANICS, DALLY_TIMERS, DALLY_POINTS, DALLY_FAULT_BUDGET, DALLY_REPLAY, DALLY_BEST_EFFORT, DALLY_TRACE
     ");
 }
 

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use dally::search::Clocks;
 use dally::search::liveness::Fairness;
 use dally::search::reduction::{Inputs, Reduction};
 use dally::search::strata::{CachePolicy, SearchKind};
+use dally::search::{Clocks, Isolate};
 use dally::settings::{Bytes, Settings};
 use dally::testing::Test;
 use dally_settings::{Kind, SETTINGS, Setting};
@@ -72,6 +72,7 @@ fn every_setting_has_a_method_that_takes_values_and_texts() {
         .confirm_temperature(7)
         .fairness("strong")
         .fail_on_max_steps(true)
+        .isolate("process")
         .step_time("7s")
         .keep_going(true)
         .shrink(false)
@@ -109,6 +110,7 @@ fn every_setting_has_a_method_that_takes_values_and_texts() {
         .confirm_temperature(7)
         .fairness(Fairness::Strong)
         .fail_on_max_steps(true)
+        .isolate(Isolate::Process)
         .step_time(Duration::from_secs(7))
         .keep_going(true)
         .shrink(false)

@@ -9,8 +9,8 @@ use dally_campaign::Ran;
 
 use crate::cargo::{cargo, marker};
 use crate::error::CliError;
-use crate::test_process::TestProcess as Process;
 use crate::tokio::Replaced;
+use dally::testing::TestProcess as Process;
 
 /// The tests of Dally in this workspace whose names have one of these in them; all if there are none. Cargo
 /// builds them and calls each once, which tells that it is there and runs nothing. Other tests are run.

@@ -8,8 +8,8 @@ use dally::explore::{Reply, Request};
 use super::{Ask, say};
 use crate::cargo::{cargo, listed, of_recorded};
 use crate::error::CliError;
-use crate::test_process::TestProcess;
 use crate::tokio::Replaced;
+use dally::testing::TestProcess;
 
 /// A test that can be explored.
 pub struct TestOf {

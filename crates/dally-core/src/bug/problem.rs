@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{BugKind, Location};
+use crate::foreign::Call;
 use crate::worker::WorkerId;
 
 /// What went wrong. Only what the program itself says is text here: messages and names.
@@ -246,6 +247,16 @@ pub enum PlaceOf {
     Spawn,
 }
 
+/// A worker that holds what another waits for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Holder {
+    /// Its id.
+    pub worker: WorkerId,
+    /// Its name, and where it stands.
+    pub standing: String,
+}
+
 /// How a step goes on without end.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -265,6 +276,12 @@ pub enum Endless {
         limit: Duration,
         /// What goes on for so long.
         phase: Phase,
+        /// The call that blocks the thread, if one was seen.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<Call>,
+        /// Who holds what the call waits for, if that was found out: without this worker it comes back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        holder: Option<Holder>,
     },
     /// A machine raises events or changes its state again and again.
     Transitions {

@@ -154,6 +154,12 @@ impl Report {
         self.threads = self.threads.max(later.threads);
         self.elapsed += later.elapsed;
         self.ended = later.ended;
+        if let Some(foreign) = later.foreign {
+            match &mut self.foreign {
+                Some(known) => known.append(foreign),
+                none => *none = Some(foreign),
+            }
+        }
         if let Some(census) = later.census {
             self.census.get_or_insert_default().add(&census);
         }

@@ -1,11 +1,11 @@
 //! Bugs in sentences. No other module puts bugs into words.
 
 use dally_core::bug::{
-    Endless, Object, Origin, Phase, PlaceOf, ProcessEnd, Uncontrolled, Unhandled, Violation, Wait,
-    Waiting,
+    Endless, Holder, Object, Origin, Phase, PlaceOf, ProcessEnd, Uncontrolled, Unhandled,
+    Violation, Wait, Waiting,
 };
 use dally_core::words::{count, grouped, visible};
-use dally_core::{Bug, BugKind, Problem, WorkerId};
+use dally_core::{Bug, BugKind, Call, Problem, WorkerId};
 
 /// A bug in words: a headline, and further lines where there is more to say.
 ///
@@ -235,7 +235,21 @@ fn goes_on(bug: &Bug, endless: &Endless) -> String {
              its next scheduling point",
             grouped((*items).into()),
         ),
-        Endless::Time { limit, phase } => {
+        Endless::Time { limit, phase, call: Some(call), holder } => {
+            let part = part(bug, *phase);
+            let Call { operation, .. } = call;
+            match holder {
+                Some(Holder { worker, standing }) => format!(
+                    "{part} has not come back after {limit:?}: it blocks its thread in `{operation}`, and waits \
+                     for what another holds: {worker} {standing}",
+                ),
+                None => format!(
+                    "{part} has not come back after {limit:?}: it blocks its thread in `{operation}`, and code \
+                     under test must wait through Dally's own operations",
+                ),
+            }
+        }
+        Endless::Time { limit, phase, call: None, .. } => {
             format!(
                 "{} has not come back after {limit:?}: it blocks its thread or loops, and code \
                  under test must wait through Dally's own operations",
@@ -279,7 +293,8 @@ fn part(bug: &Bug, phase: Phase) -> String {
 const SOMETHING_ELSE: &str = "Something that Dally does not control decides what the program does: a \
     clock, a random number, a `select!` of tokio or futures without `biased`, which draws one \
     (`dally::tasks::select!` has it chosen by the search), the order of a hash map, a global that \
-    survives the execution, a thread of the operating system";
+    survives the execution (`isolate = process` gives each schedule a process of its own), a thread of the \
+    operating system";
 
 fn differs(bug: &Bug, uncontrolled: &Uncontrolled) -> Words {
     let name = bug.culprit.as_deref().unwrap_or("?");

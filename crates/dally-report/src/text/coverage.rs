@@ -1,6 +1,6 @@
 //! What a run covered and why it ended, in sentences.
 
-use dally_core::Foreign;
+use dally_core::foreign::{Foreign, ForeignKind, ForeignUse};
 use dally_core::report::{Classes, Ended, MAX_OBSERVATIONS, Report, Samples, States};
 use dally_core::words::{count, grouped, visible};
 
@@ -57,11 +57,24 @@ fn stated(report: &Report) -> String {
     if report.given_inputs {
         text += ", with the given inputs only";
     }
+    if let Some(foreign) = &report.foreign {
+        let nouns: Vec<_> = foreign.uses.iter().map(|used| used.kind.noun()).collect();
+        text += &format!(", beside {}, which are not under control", listed(&nouns));
+    }
     if !report.further_causes.is_empty() {
         let others = count(report.further_causes.len() as u64, "further cause");
         text += &format!(", bugs of {others} counted and not kept");
     }
     text
+}
+
+/// Words with commas between them, and `and` before the last.
+fn listed(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
 }
 
 /// Why a run stopped.
@@ -96,24 +109,38 @@ pub fn notes(report: &Report) -> Vec<String> {
 
 /// What a reader has to know of what is not under control, a sentence each; that nothing was explored comes first.
 pub fn foreign(foreign: &Foreign) -> Vec<String> {
-    let Foreign { waits, only, threads } = foreign;
-    let waits = waits.as_deref().map(visible).map(|worker| match only {
-        true => format!(
+    foreign.uses.iter().map(|used| beyond(used, foreign.only)).collect()
+}
+
+fn beyond(used: &ForeignUse, only: bool) -> String {
+    let what = match used.kind {
+        ForeignKind::Futures if only => {
             "nothing was explored: tasks wait only for futures that Dally does not control, such as those of \
-             async-channel or of another runtime; the first is {worker}"
-        ),
-        false => format!(
-            "tasks wait for futures that Dally does not control, too, and nobody steps before their operations; \
-             the first is {worker}"
-        ),
-    });
-    let threads = threads.as_deref().map(visible).map(|worker| {
-        format!(
+             async-channel or of another runtime; the first is"
+        }
+        ForeignKind::Futures => {
+            "tasks wait for futures that Dally does not control, too, and nobody steps before their operations; the \
+             first is"
+        }
+        ForeignKind::Threads => {
             "tasks start threads of the system, whose steps are not explored and not the same in every schedule; \
-             the first that did is {worker}"
-        )
-    });
-    waits.into_iter().chain(threads).collect()
+             the first that did is"
+        }
+        ForeignKind::Blocking => {
+            "tasks block their threads, where nobody else can step, and for what comes from elsewhere; the first \
+             that did is"
+        }
+        ForeignKind::Sockets => {
+            "tasks use real sockets, whose other ends are not explored and not the same in every schedule; the first \
+             that did is"
+        }
+        ForeignKind::FileLocks => {
+            "tasks lock real files, which others may lock too, and nobody steps before that; the first that did is"
+        }
+        _ => "something is not under control; the first that did it is",
+    };
+    let by_call = used.call.as_ref().map_or_else(String::new, |call| format!(", by {call}"));
+    visible(&format!("{what} {}{by_call}", used.by)).into_owned()
 }
 
 /// What cut the run short, as the end of a sentence; empty for a run that was not cut short.

@@ -130,7 +130,7 @@ fn endless() -> impl Strategy<Value = Endless> {
     prop_oneof![
         any::<u32>().prop_map(|items| Endless::Items { items }),
         (0..10_000u64, phases).prop_map(|(limit, phase)| {
-            Endless::Time { limit: Duration::from_millis(limit), phase }
+            Endless::Time { limit: Duration::from_millis(limit), phase, call: None, holder: None }
         }),
         (0..99usize, any::<bool>())
             .prop_map(|(transitions, monitor)| Endless::Transitions { transitions, monitor }),

@@ -348,9 +348,10 @@ pub fn no_trace() -> Scene {
         play.step(main.child(0)).chooses(turn % 2, 2, Tag::Program);
     }
     let (limit, phase) = (Duration::from_secs(10), Phase::Step(9));
-    let bug = Bug::new(Problem::EndlessStep(Endless::Time { limit, phase }))
-        .by("poller")
-        .in_step_of(main.child(0));
+    let bug =
+        Bug::new(Problem::EndlessStep(Endless::Time { limit, phase, call: None, holder: None }))
+            .by("poller")
+            .in_step_of(main.child(0));
     let mut finding = play.ends("poller::stops", bug);
     finding.trace.steps.clear();
     scene(finding, "random", "await points")

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use dally_core::bug::{Endless, Holder};
+use dally_core::player::{PlayedStep, Player};
 use dally_core::report::{Ended, MAX_FINDINGS};
-use dally_core::{Cause, Finding, Program, WorkerId};
+use dally_core::{Bug, Cause, Choice, Finding, Problem, Program, System, WorkerId, panics};
 
 use super::Run;
 use super::threads::ScheduleThreads;
@@ -59,7 +61,18 @@ pub fn shrunk<P: Program + 'static>(
     options: Options,
     sink: Arc<dyn Sink>,
 ) -> Finding {
-    let options = Options { shrink: true, ..options.naming(&*program) };
+    confirmed(program, finding, Options { shrink: true, ..options }, sink)
+}
+
+/// Repeats a finding of another run of this program, as a run does with what it finds, and makes it smaller if the
+/// options say so. If it cannot be repeated, that is the finding.
+pub fn confirmed<P: Program + 'static>(
+    program: Arc<P>,
+    finding: &Finding,
+    options: Options,
+    sink: Arc<dyn Sink>,
+) -> Finding {
+    let options = Options { confirm: true, ..options.naming(&*program) };
     let name = options.strategy.name();
     let fair_from = finding.schedule.setting("fair-from").and_then(|step| step.parse().ok());
     let raw = RawFinding {
@@ -72,9 +85,9 @@ pub fn shrunk<P: Program + 'static>(
     let mut threads = run.supervisor();
     run.confirm(&mut threads, raw);
     threads.finish();
-    let mut shrunk = run.report.findings.pop().unwrap_or_else(|| finding.clone());
-    shrunk.occurrences = finding.occurrences;
-    shrunk
+    let mut again = run.report.findings.pop().unwrap_or_else(|| finding.clone());
+    again.occurrences = finding.occurrences;
+    again
 }
 
 impl<P: Program + 'static> Run<P> {
@@ -84,6 +97,9 @@ impl<P: Program + 'static> Run<P> {
         }
         let cause = raw.bug.cause();
         let mut finding = raw.finding(&self.shared.description);
+        if !self.options.confirm {
+            return self.keep(cause, finding);
+        }
         if !threads.is_empty() || self.start_thread(threads) {
             let deadline = self.deadline();
             threads.command_first(BatchCommand::Confirm(Box::new(raw), deadline));
@@ -149,11 +165,12 @@ impl<P: Program + 'static> Run<P> {
 
     /// Reports a step that does not come back. Its thread is left behind, and the run ends.
     pub(crate) fn step_is_stuck(&mut self, choice_log: &ChoiceLog) {
-        let (schedule, choices) = (choice_log.schedule(), choice_log.choices());
-        let bug = stuck(choice_log.doing(), &choices, self.options.step_time);
+        let schedule = choice_log.schedule();
+        let (bug, choices) = stuck(choice_log, self.options.step_time);
         let cause = bug.cause();
         let before = before_last_step(&choices).to_vec();
-        let raw = RawFinding { choices, fair_from: 0, ..RawFinding::new(bug, schedule) };
+        let raw =
+            RawFinding { choices: choices.clone(), fair_from: 0, ..RawFinding::new(bug, schedule) };
         let mut finding = raw.finding(&self.shared.description);
         self.shared.sink.found(&finding);
         self.end(Ended::Stuck);
@@ -164,12 +181,47 @@ impl<P: Program + 'static> Run<P> {
         });
         if let Ok(Followed { recording, left_at: None, .. }) = led_to {
             finding.trace = recording.trace;
-            finding.notes.extend(may_hold(&recording.execution.standing, finding.bug.worker));
+            let standing = &recording.execution.standing;
+            let found = self.holder(standing, &choices, &finding.bug);
+            match (found, &mut *finding.bug.problem) {
+                (Some(found), Problem::EndlessStep(Endless::Time { holder, .. })) => {
+                    *holder = Some(found);
+                }
+                _ => finding.notes.extend(may_hold(standing, finding.bug.worker)),
+            }
             self.shared.sink.found(&finding);
         }
         self.report.schedules += 1;
         self.groups.entry(cause).or_default().occurrences += 1;
         self.keep(cause, finding);
+    }
+
+    /// Who holds what a call waits for that blocks its step: the step comes back where that worker gives up before
+    /// it. Tried with each of those who stand somewhere, on threads that are left behind with the step.
+    fn holder(
+        &self,
+        standing: &[(WorkerId, String)],
+        choices: &[Choice],
+        bug: &Bug,
+    ) -> Option<Holder> {
+        /// How long it may take to come back.
+        const PATIENCE: Duration = Duration::from_secs(2);
+        /// How many are asked.
+        const MOST: usize = 8;
+        let Problem::EndlessStep(Endless::Time { call: Some(_), .. }) = &*bug.problem else {
+            return None;
+        };
+        let others = standing.iter().filter(|(worker, _)| Some(*worker) != bug.worker);
+        let patience = self.options.step_time.min(PATIENCE);
+        let found = others.take(MOST).find(|(other, _)| {
+            let (program, choices, other) = (self.program.clone(), choices.to_vec(), *other);
+            let comes_back = watched(&self.options.program, patience, move |mut writer| {
+                writer.now(Activity::Stepping);
+                comes_back_without(&*program, &choices, other)
+            });
+            matches!(comes_back, Ok(true))
+        });
+        found.map(|(worker, standing)| Holder { worker: *worker, standing: standing.clone() })
     }
 
     /// Puts a finding into the report, or merges it with that of the cause that it now has.
@@ -187,6 +239,25 @@ impl<P: Program + 'static> Run<P> {
     pub(super) fn is_full(&self) -> bool {
         self.report.findings.len() >= MAX_FINDINGS
     }
+}
+
+/// Makes these choices again, and has a worker give up what it holds before the last step of them; answers whether
+/// that could be done, if it comes back.
+fn comes_back_without<P: Program>(program: &P, choices: &[Choice], without: WorkerId) -> bool {
+    let before = before_last_step(choices).len();
+    let Ok(mut system) = program.start() else { return false };
+    let mut player = Player::new(choices);
+    while let Ok(worker) = player.worker() {
+        if player.position() > before && !system.give_up(without) {
+            return false;
+        }
+        let is_last = player.position() > before;
+        let stepped = panics::catch(|| system.step(worker, &mut PlayedStep::new(&mut player)));
+        if is_last || stepped.is_err() {
+            return is_last;
+        }
+    }
+    false
 }
 
 /// Who may hold what the step of this worker waits for.

@@ -95,7 +95,7 @@ impl Task {
 
     /// Another waker of its own.
     pub fn waker(&self) -> Waker {
-        Waker::from(self.wake.clone())
+        self.wake.waker()
     }
 
     /// Its wakers do nothing from here on.

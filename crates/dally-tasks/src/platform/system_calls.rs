@@ -12,8 +12,6 @@ use std::slice;
 pub(super) fn link() {
     black_box(clock_gettime as *const () as usize);
     black_box(getrandom as *const () as usize);
-    #[cfg(target_env = "gnu")]
-    black_box(pthread_create as *const () as usize);
 }
 
 /// The time of a clock: virtual where the thread runs an execution.
@@ -63,34 +61,4 @@ unsafe extern "C" fn getrandom(out: *mut c_void, length: usize, flags: c_uint) -
     }
     // SAFETY: as above.
     unsafe { libc::syscall(libc::SYS_getrandom, out, length, flags) as isize }
-}
-
-/// Starts a thread, as the function of the C library does, and notes that an execution has started one.
-///
-/// # Safety
-/// As for that function.
-#[cfg(target_env = "gnu")]
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_create(
-    thread: *mut libc::pthread_t,
-    attributes: *const libc::pthread_attr_t,
-    begin: extern "C" fn(*mut c_void) -> *mut c_void,
-    argument: *mut c_void,
-) -> c_int {
-    type Create = unsafe extern "C" fn(
-        *mut libc::pthread_t,
-        *const libc::pthread_attr_t,
-        extern "C" fn(*mut c_void) -> *mut c_void,
-        *mut c_void,
-    ) -> c_int;
-    super::starts_thread();
-    // SAFETY: the name ends with a zero, and the loader looks for it in what comes after this binary.
-    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, c"pthread_create".as_ptr()) };
-    if found.is_null() {
-        return libc::EAGAIN;
-    }
-    // SAFETY: the C library's function of this name is of this type.
-    let create = unsafe { std::mem::transmute::<*mut c_void, Create>(found) };
-    // SAFETY: the caller's promise.
-    unsafe { create(thread, attributes, begin, argument) }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally_core::{Finding, Program, Schedule};
+use dally_core::{Finding, Foreign, Program, Schedule};
 use dally_explore::Explorable;
 use dally_search::strata::{self, Bundled, Plan};
 use dally_search::{Batch, InTurn, Mode, NotIndependent, Options, Replayed, Report, Sink};
@@ -34,6 +34,12 @@ pub trait AnyProgram: Explorable {
 
     /// See [`dally_search::shrunk`].
     fn shrunk(self: Arc<Self>, finding: &Finding, options: Options) -> Finding;
+
+    /// See [`dally_search::confirmed`].
+    fn confirmed(self: Arc<Self>, finding: &Finding, options: Options) -> Finding;
+
+    /// See [`Program::foreign`].
+    fn foreign(&self) -> Option<Foreign>;
 
     /// See [`strata::explore`].
     fn explore(self: Arc<Self>, explorer: Bundled, plan: Plan, options: Options) -> Report;
@@ -76,6 +82,14 @@ impl<P: Program + 'static> AnyProgram for P {
 
     fn shrunk(self: Arc<Self>, finding: &Finding, options: Options) -> Finding {
         dally_search::shrunk(self, finding, options, Arc::new(()))
+    }
+
+    fn confirmed(self: Arc<Self>, finding: &Finding, options: Options) -> Finding {
+        dally_search::confirmed(self, finding, options, Arc::new(()))
+    }
+
+    fn foreign(&self) -> Option<Foreign> {
+        Program::foreign(self)
     }
 
     fn explore(self: Arc<Self>, explorer: Bundled, plan: Plan, options: Options) -> Report {

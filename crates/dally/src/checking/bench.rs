@@ -51,6 +51,32 @@ impl Bench {
         Ok(Arc::clone(&self.program).run_in_turn(batch, learned, options)?)
     }
 
+    /// Runs a batch in a process that runs nothing else: nothing is run twice, since what a schedule leaves in statics
+    /// would be there the second time.
+    pub fn run_once(
+        &self,
+        strategy: &str,
+        batch: Batch,
+        learned: Option<&[u8]>,
+    ) -> Result<InTurn, CannotRun> {
+        let options = self.options(strategy, batch.seed)?;
+        let options = Options { confirm: false, shrink: false, repeat_check: false, ..options };
+        let mut ran = Arc::clone(&self.program).run_in_turn(batch, learned, options)?;
+        ran.report.foreign = self.program.foreign();
+        Ok(ran)
+    }
+
+    /// Repeats a finding of a batch with a full record.
+    pub fn confirm(
+        &self,
+        strategy: &str,
+        seed: u64,
+        finding: &Finding,
+    ) -> Result<Finding, CannotRun> {
+        let options = Options { shrink: false, ..self.options(strategy, seed)? };
+        Ok(Arc::clone(&self.program).confirmed(finding, options))
+    }
+
     /// Makes a finding of a batch smaller.
     pub fn shrink(
         &self,

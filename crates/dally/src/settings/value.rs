@@ -6,7 +6,7 @@ use std::time::Duration;
 use dally_search::liveness::Fairness;
 use dally_search::reduction::{Inputs, Reduction};
 use dally_search::strata::{CachePolicy, ExplorerKind, SearchKind};
-use dally_search::{Clocks, StrategyKind};
+use dally_search::{Clocks, Isolate, StrategyKind};
 use dally_settings::{
     Bytes, CACHES, FORMATS, Names, POINTS, TASK_PANICS, TIMERS, UnknownName, ValueError,
     parse_bytes, parse_count, parse_switch, parse_time,
@@ -46,7 +46,7 @@ macro_rules! names {
     )*};
 }
 
-names!(StrategyKind SearchKind Reduction Inputs ExplorerKind Fairness Clocks OutputFormat);
+names!(StrategyKind SearchKind Reduction Inputs ExplorerKind Fairness Clocks Isolate OutputFormat);
 
 /// Settings of programs, which go by their names.
 macro_rules! of_programs {

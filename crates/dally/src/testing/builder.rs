@@ -4,10 +4,10 @@ use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use dally_search::Clocks;
 use dally_search::liveness::Fairness;
 use dally_search::reduction::{Inputs, Reduction};
 use dally_search::strata::{CachePolicy, Explorer, SearchKind};
+use dally_search::{Clocks, Isolate};
 use dally_settings::with_settings;
 use thiserror::Error;
 
@@ -53,7 +53,7 @@ macro_rules! texts {
     )*};
 }
 
-texts!(Duration Bytes PathBuf SearchKind Reduction Inputs CachePolicy Fairness Clocks TaskPanics Timers Points OutputFormat);
+texts!(Duration Bytes PathBuf SearchKind Reduction Inputs CachePolicy Fairness Clocks Isolate TaskPanics Timers Points OutputFormat);
 
 impl IntoSetting<Bytes> for u64 {
     fn into_setting(self) -> Result<Bytes, ValueError> {

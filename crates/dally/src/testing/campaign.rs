@@ -54,6 +54,24 @@ pub enum Asked {
         /// How many threads run them.
         threads: usize,
     },
+    /// To run a batch of which nothing is run twice: see [`Bench::run_once`].
+    RunOnce {
+        /// The strategy, by its name.
+        strategy: String,
+        /// The schedules.
+        batch: Batch,
+        /// What the strategy has learnt before.
+        learned: Option<Vec<u8>>,
+    },
+    /// To repeat a finding: see [`Bench::confirm`].
+    Confirm {
+        /// The strategy, by its name.
+        strategy: String,
+        /// The seed of its batches.
+        seed: u64,
+        /// The finding.
+        finding: Box<Finding>,
+    },
     /// To make a finding smaller: see [`Bench::shrink`].
     Shrink {
         /// The strategy, by its name.
@@ -86,7 +104,7 @@ pub enum Told {
         /// What the next batch goes on from.
         learned: Option<Vec<u8>>,
     },
-    /// A finding, smaller if it could be made so.
+    /// A finding, repeated, and smaller if it was to be and could be made so.
     Shrunk {
         /// The finding.
         finding: Box<Finding>,
@@ -166,6 +184,18 @@ fn answer(bench: &mut Bench, asked: Asked) -> Told {
             bench.settings.threads = threads;
             match bench.run(&strategy, batch, learned.as_deref()) {
                 Ok(ran) => Told::Ran { report: Box::new(ran.report), learned: ran.learned },
+                Err(why) => refused(why.to_string()),
+            }
+        }
+        Asked::RunOnce { strategy, batch, learned } => {
+            match bench.run_once(&strategy, batch, learned.as_deref()) {
+                Ok(ran) => Told::Ran { report: Box::new(ran.report), learned: ran.learned },
+                Err(why) => refused(why.to_string()),
+            }
+        }
+        Asked::Confirm { strategy, seed, finding } => {
+            match bench.confirm(&strategy, seed, &finding) {
+                Ok(finding) => Told::Shrunk { finding: Box::new(finding) },
                 Err(why) => refused(why.to_string()),
             }
         }

@@ -3,9 +3,9 @@
 use std::io::{self, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use dally::explore::lines::Remote;
-use dally::explore::{Reply, Request};
-use dally::report::tell;
+use dally_explore::lines::Remote;
+use dally_explore::{Reply, Request};
+use dally_report::tell;
 
 /// The process of a test. It ends when it is no longer asked.
 pub struct TestProcess {
@@ -54,7 +54,9 @@ fn is_of_harness(line: &str) -> bool {
 impl Drop for TestProcess {
     fn drop(&mut self) {
         // Without requests to come the test ends by itself, and cargo with it.
-        self.remote = None;
+        if let Some(remote) = self.remote.take() {
+            remote.close();
+        }
         let _ = io::stderr().flush();
         let _ = self.child.wait();
     }
