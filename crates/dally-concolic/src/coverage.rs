@@ -82,11 +82,12 @@ impl Coverage {
         }
         if self.unknown > 0 {
             holes.push(format!(
-                "{} not tried: the solver did not find out whether inputs lead there",
+                "{} not tried: the solver did not find out whether inputs lead there{}",
                 match self.unknown {
                     1 => "1 outcome of a branch was".to_owned(),
                     many => format!("{many} outcomes of branches were"),
-                }
+                },
+                why_not_z3(),
             ));
         }
         let Drawn { strayed, dropped, .. } = self.drawn.unwrap_or_default();
@@ -105,6 +106,15 @@ impl Coverage {
         }
         holes
     }
+}
+
+/// Why z3 did not help, if it could have.
+fn why_not_z3() -> String {
+    #[cfg(feature = "z3")]
+    if let Some(why) = crate::z3::why_not() {
+        return format!(" (and z3 could not be asked: {why})");
+    }
+    String::new()
 }
 
 fn counted(number: usize, one: &str, many: &str) -> String {

@@ -20,6 +20,8 @@ pub mod recorder;
 mod simplex;
 pub mod solver;
 pub mod terms;
+#[cfg(feature = "z3")]
+pub mod z3;
 
 pub use coverage::{Coverage, Drawn};
 pub use driver::{ConcolicInputs, explore, search};

@@ -5,6 +5,7 @@
 //! 3. One input changed, so that all constraints hold.
 //! 4. The simplex method with branch and bound, started at the present inputs.
 //! 5. The constraints as a circuit over bits.
+//! 6. z3, with the feature of this name.
 //!
 //! Only constraints that share inputs with the one that is to hold are looked at: the others hold as
 //! they are.
@@ -39,6 +40,8 @@ pub struct Statistics {
     pub simplex: u64,
     /// Decided by the circuit.
     pub circuits: u64,
+    /// Decided by z3, which is asked last, with the feature `z3`.
+    pub z3: u64,
     /// Not decided.
     pub unknown: u64,
 }
@@ -48,6 +51,8 @@ pub struct Statistics {
 pub struct Solver {
     /// By each of its constraints, the rest of a contradiction.
     cores: FxHashMap<Atom, Vec<Vec<Atom>>>,
+    /// What is kept in the present question: memory that is used again.
+    kept: FxHashSet<Atom>,
     /// How questions were answered so far.
     pub statistics: Statistics,
 }
@@ -102,16 +107,25 @@ impl Solver {
     /// Looks for inputs so that `wanted` holds and all of `kept` go on to hold. `values` are the
     /// present values of all variables, under which `kept` hold.
     pub fn solve(&mut self, terms: &Terms, kept: &[Atom], wanted: Atom, values: &[i64]) -> Answer {
-        let question = Question::new(terms, kept, wanted, values);
-        if question.is_contradictory() {
+        // What follows is asked of all constraints first: to find those that matter takes longer.
+        if is_contradictory(terms, kept, wanted) {
             self.statistics.bounds += 1;
             return Answer::Unsatisfiable;
         }
-        if self.is_known(&question) {
+        if self.is_known(kept, wanted) {
             self.statistics.known_cores += 1;
             return Answer::Unsatisfiable;
         }
-        if let Some(repaired) = question.repaired() {
+        let all_linear = kept.iter().chain([&wanted]).all(|atom| terms.is_linear(atom.form));
+        if all_linear && let Some(repaired) = repaired(terms, kept, wanted, values) {
+            self.statistics.repaired += 1;
+            return Answer::Inputs(vec![repaired]);
+        }
+        let question = Question::new(terms, kept, wanted, values);
+        if !all_linear
+            && question.linear
+            && let Some(repaired) = repaired(terms, &question.atoms, wanted, values)
+        {
             self.statistics.repaired += 1;
             return Answer::Inputs(vec![repaired]);
         }
@@ -129,27 +143,27 @@ impl Solver {
             }
             Outcome::GivenUp => {}
         }
-        let answer = match bits::solve(terms, &question.variables, &question.atoms) {
-            Found::Values(found) => question.accepted_inputs(&found).map(Answer::Inputs),
-            Found::Nothing => Some(Answer::Unsatisfiable),
-            Found::GivenUp => None,
-        };
-        match answer {
-            Some(answer) => {
-                self.statistics.circuits += 1;
-                answer
-            }
-            None => {
-                self.statistics.unknown += 1;
-                Answer::Unknown
-            }
+        let found = bits::solve(terms, &question.variables, &question.atoms);
+        if let Some(answer) = question.answer(found) {
+            self.statistics.circuits += 1;
+            return answer;
         }
+        #[cfg(feature = "z3")]
+        if let Some(answer) =
+            question.answer(crate::z3::solve(terms, &question.variables, &question.atoms))
+        {
+            self.statistics.z3 += 1;
+            return answer;
+        }
+        self.statistics.unknown += 1;
+        Answer::Unknown
     }
 
-    fn is_known(&self, question: &Question<'_>) -> bool {
-        let Some(cores) = self.cores.get(&question.wanted) else { return false };
-        let known: FxHashSet<Atom> = question.atoms.iter().copied().collect();
-        cores.iter().any(|core| core.iter().all(|atom| known.contains(atom)))
+    fn is_known(&mut self, kept: &[Atom], wanted: Atom) -> bool {
+        let Some(cores) = self.cores.get(&wanted) else { return false };
+        self.kept.clear();
+        self.kept.extend(kept);
+        cores.iter().any(|core| core.iter().all(|atom| self.kept.contains(atom)))
     }
 
     fn learn(&mut self, core: &[Atom]) {
@@ -165,7 +179,6 @@ impl Solver {
 /// A question, cut down to what matters to it.
 struct Question<'q> {
     terms: &'q Terms,
-    wanted: Atom,
     values: &'q [i64],
     /// The constraints that matter; the last one is wanted.
     atoms: Vec<Atom>,
@@ -214,78 +227,7 @@ impl<'q> Question<'q> {
         }
         atoms.push(wanted);
         variables.sort_unstable();
-        Question { terms, wanted, values, atoms, variables, linear }
-    }
-
-    /// Whether two bounds of one form leave nothing between them.
-    fn is_contradictory(&self) -> bool {
-        let (least, most) = self.terms.range_of_form(self.wanted.form);
-        let mut bounds = Bounds { least, most };
-        for &atom in &self.atoms {
-            if atom.form == self.wanted.form {
-                bounds.restrict(atom);
-            }
-        }
-        let differs = |atom: &Atom| {
-            atom.form == self.wanted.form
-                && atom.relation == Relation::Differs
-                && bounds.least == bounds.most
-                && bounds.least == atom.bound
-        };
-        bounds.least > bounds.most || self.atoms.iter().any(differs)
-    }
-
-    /// One input that can be changed so that everything holds, and its value nearest to the present.
-    fn repaired(&self) -> Option<(Variable, i64)> {
-        if !self.linear {
-            return None;
-        }
-        let candidates = self.terms.form(self.wanted.form).iter();
-        candidates.filter_map(|&(variable, _)| Some((variable, self.repair(variable)?))).next()
-    }
-
-    fn repair(&self, variable: Variable) -> Option<i64> {
-        let now = i128::from(self.values[variable.0 as usize]);
-        let (least, most) = self.terms.bounds(variable);
-        let (mut least, mut most) = (i128::from(least), i128::from(most));
-        let mut holes = Vec::new();
-        for atom in &self.atoms {
-            let form = self.terms.form(atom.form);
-            let Some(&(_, coefficient)) = form.iter().find(|&&(other, _)| other == variable) else {
-                continue;
-            };
-            let coefficient = i128::from(coefficient);
-            let rest = self.terms.value(atom.form, self.values) - coefficient * now;
-            // coefficient * variable compared with target
-            let target = atom.bound - rest;
-            let up = -(-target).div_euclid(coefficient.abs());
-            let down = target.div_euclid(coefficient.abs());
-            match (atom.relation, coefficient > 0) {
-                (Relation::AtMost, true) => most = most.min(down),
-                (Relation::AtLeast, true) => least = least.max(up),
-                (Relation::AtMost, false) => least = least.max(-down),
-                (Relation::AtLeast, false) => most = most.min(-up),
-                (Relation::Equal | Relation::Differs, _) => {
-                    let exact = (target % coefficient == 0).then_some(target / coefficient);
-                    match (atom.relation, exact) {
-                        (Relation::Equal, None) => return None,
-                        (Relation::Equal, Some(at)) => {
-                            (least, most) = (least.max(at), most.min(at));
-                        }
-                        (_, at) => holes.extend(at),
-                    }
-                }
-            }
-        }
-        if least > most {
-            return None;
-        }
-        let start = now.clamp(least, most);
-        // Each hole excludes one value, so one of this many on either side is free if any is.
-        let free = |value: &i128| (least..=most).contains(value) && !holes.contains(value);
-        let far = holes.len() as i128;
-        let near = (0..=far).flat_map(|by| [start + by, start - by]).find(free)?;
-        i64::try_from(near).ok()
+        Question { terms, values, atoms, variables, linear }
     }
 
     fn by_simplex(&self) -> Outcome {
@@ -325,6 +267,15 @@ impl<'q> Question<'q> {
         simplex.solve()
     }
 
+    /// What was found, as an answer; inputs must be accepted.
+    fn answer(&self, found: Found) -> Option<Answer> {
+        match found {
+            Found::Values(values) => self.accepted_inputs(&values).map(Answer::Inputs),
+            Found::Nothing => Some(Answer::Unsatisfiable),
+            Found::GivenUp => None,
+        }
+    }
+
     /// The inputs of a solution, if everything holds: made variables may have been given values that
     /// they do not have.
     fn accepted(&self, solution: &[i128]) -> Option<Vec<(Variable, i64)>> {
@@ -352,6 +303,79 @@ impl<'q> Question<'q> {
         });
         Some(changed.copied().collect())
     }
+}
+
+/// Whether two bounds of one form leave nothing between them.
+fn is_contradictory(terms: &Terms, kept: &[Atom], wanted: Atom) -> bool {
+    let (least, most) = terms.range_of_form(wanted.form);
+    let mut bounds = Bounds { least, most };
+    let of_form = || kept.iter().chain([&wanted]).filter(|atom| atom.form == wanted.form);
+    for &atom in of_form() {
+        bounds.restrict(atom);
+    }
+    let differs = |atom: &Atom| {
+        atom.relation == Relation::Differs
+            && bounds.least == bounds.most
+            && bounds.least == atom.bound
+    };
+    bounds.least > bounds.most || of_form().any(differs)
+}
+
+/// One input that can be changed so that everything holds, and its value nearest to the present.
+fn repaired(terms: &Terms, kept: &[Atom], wanted: Atom, values: &[i64]) -> Option<(Variable, i64)> {
+    let mut candidates = terms.form(wanted.form).iter();
+    candidates
+        .find_map(|&(variable, _)| Some((variable, repair(terms, kept, wanted, values, variable)?)))
+}
+
+fn repair(
+    terms: &Terms,
+    kept: &[Atom],
+    wanted: Atom,
+    values: &[i64],
+    variable: Variable,
+) -> Option<i64> {
+    let now = i128::from(values[variable.0 as usize]);
+    let (least, most) = terms.bounds(variable);
+    let (mut least, mut most) = (i128::from(least), i128::from(most));
+    let mut holes = Vec::new();
+    for atom in kept.iter().chain([&wanted]) {
+        let form = terms.form(atom.form);
+        let Some(&(_, coefficient)) = form.iter().find(|&&(other, _)| other == variable) else {
+            continue;
+        };
+        let coefficient = i128::from(coefficient);
+        let rest = terms.value(atom.form, values) - coefficient * now;
+        // coefficient * variable compared with target
+        let target = atom.bound - rest;
+        let up = -(-target).div_euclid(coefficient.abs());
+        let down = target.div_euclid(coefficient.abs());
+        match (atom.relation, coefficient > 0) {
+            (Relation::AtMost, true) => most = most.min(down),
+            (Relation::AtLeast, true) => least = least.max(up),
+            (Relation::AtMost, false) => least = least.max(-down),
+            (Relation::AtLeast, false) => most = most.min(-up),
+            (Relation::Equal | Relation::Differs, _) => {
+                let exact = (target % coefficient == 0).then_some(target / coefficient);
+                match (atom.relation, exact) {
+                    (Relation::Equal, None) => return None,
+                    (Relation::Equal, Some(at)) => {
+                        (least, most) = (least.max(at), most.min(at));
+                    }
+                    (_, at) => holes.extend(at),
+                }
+            }
+        }
+    }
+    if least > most {
+        return None;
+    }
+    let start = now.clamp(least, most);
+    // Each hole excludes one value, so one of this many on either side is free if any is.
+    let free = |value: &i128| (least..=most).contains(value) && !holes.contains(value);
+    let far = holes.len() as i128;
+    let near = (0..=far).flat_map(|by| [start + by, start - by]).find(free)?;
+    i64::try_from(near).ok()
 }
 
 fn touches(terms: &Terms, form: Form, reached: &[bool]) -> bool {

@@ -238,8 +238,16 @@ pub struct Terms {
     by_origin: FxHashMap<Origin, Variable>,
     linears: Vec<Linear>,
     by_linear: FxHashMap<Linear, Term>,
-    forms: Vec<Vec<(Variable, i64)>>,
+    forms: Vec<KnownForm>,
     by_form: FxHashMap<Vec<(Variable, i64)>, Form>,
+}
+
+#[derive(Clone, Debug)]
+struct KnownForm {
+    terms: Vec<(Variable, i64)>,
+    range: (i128, i128),
+    /// Whether all of its variables are inputs.
+    is_linear: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -369,12 +377,17 @@ impl Terms {
 
     /// The range of a form.
     pub fn range_of_form(&self, form: Form) -> (i128, i128) {
-        self.range_of_sum(self.form(form))
+        self.forms[form.0 as usize].range
     }
 
     /// The variables and coefficients of a form.
     pub fn form(&self, form: Form) -> &[(Variable, i64)] {
-        &self.forms[form.0 as usize]
+        &self.forms[form.0 as usize].terms
+    }
+
+    /// Whether all variables of a form are inputs.
+    pub(crate) fn is_linear(&self, form: Form) -> bool {
+        self.forms[form.0 as usize].is_linear
     }
 
     /// The comparison of a linear term with 0, as a constraint.
@@ -421,7 +434,12 @@ impl Terms {
             return known;
         }
         let form = Form(self.forms.len() as u32);
-        self.forms.push(terms.clone());
+        let is_input = |&(variable, _): &(Variable, i64)| {
+            matches!(self.origin(variable), Origin::Input { .. })
+        };
+        let is_linear = terms.iter().all(is_input);
+        let range = self.range_of_sum(&terms);
+        self.forms.push(KnownForm { terms: terms.clone(), range, is_linear });
         self.by_form.insert(terms, form);
         form
     }

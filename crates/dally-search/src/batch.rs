@@ -306,9 +306,14 @@ fn is_compared(schedule: u64, shared: &Shared) -> bool {
     shared.repeat_check && (schedule + 1).is_power_of_two()
 }
 
-/// Whether what machines do in a schedule is counted: in the first one, and in others that a hash scatters.
+/// Whether what machines do in a schedule is counted: in the first one, and in others that a hash scatters, of which
+/// there are more at the beginning: a short run shows something of a program, too.
 fn is_counted(schedule: u64, shared: &Shared) -> bool {
-    let every = shared.census_every;
+    const OFTEN: u64 = 16;
+    let every = match shared.census_every {
+        every if schedule < OFTEN * every => every.div_ceil(OFTEN),
+        every => every,
+    };
     every > 0 && (schedule == 0 || fingerprint::mix(schedule, 1).is_multiple_of(every))
 }
 

@@ -8,7 +8,7 @@ mod programs;
 
 use std::sync::Arc;
 
-use classes::{Tally, compare, compare_rules, programs as how_many, seen};
+use classes::{Tally, compare, compare_rules, seeds, seen};
 use dally_search::reduction::Reduction;
 use dally_search::strata::{Plan, RoundRobin, SearchKind, explore};
 use dally_search::{Ended, Expected, Options, Progress, Sink};
@@ -41,7 +41,7 @@ fn random(seed: u64) -> Scripts {
 #[test]
 fn scripts_are_executed_once_for_each_class() {
     let mut tally = Tally::default();
-    for seed in 0..how_many(1_000) {
+    for seed in seeds(1_000) {
         let program = random(seed);
         let what = || {
             let scripts: Vec<&[Do]> = (0..program.len()).map(|n| program.script(n)).collect();
@@ -49,14 +49,13 @@ fn scripts_are_executed_once_for_each_class() {
         };
         compare(program.clone(), seen, 3_000, &mut tally, &what);
     }
-    println!("{tally:?}");
-    assert!(tally.programs > 900 && tally.classes > 2_000, "{tally:?}");
+    classes::enough(&tally, 900, 2_000);
 }
 
 #[test]
 fn other_rules_miss_no_class_within_their_bounds() {
     let mut tally = Tally::default();
-    for seed in 0..how_many(200) {
+    for seed in seeds(200) {
         let program = random(seed);
         let what = || {
             let scripts: Vec<&[Do]> = (0..program.len()).map(|n| program.script(n)).collect();
@@ -64,8 +63,7 @@ fn other_rules_miss_no_class_within_their_bounds() {
         };
         compare_rules(program.clone(), seen, 1_000, &mut tally, &what);
     }
-    println!("{tally:?}");
-    assert!(tally.programs > 100 && tally.classes > 400, "{tally:?}");
+    classes::enough(&tally, 100, 400);
 }
 
 /// The classes of programs of scripts.

@@ -8,6 +8,7 @@
 //! what its steps did nor where it ends.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use dally_core::{
@@ -555,7 +556,26 @@ impl Env for Following<'_> {
     }
 }
 
-/// How many programs to compare: `by_default`, or what `DALLY_PROGRAMS` says.
-pub fn programs(by_default: u64) -> u64 {
-    std::env::var("DALLY_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(by_default)
+/// The seeds of the programs to compare: so many, or what `DALLY_PROGRAMS` says, which is a number or a range
+/// such as `5000..10000`.
+///
+/// # Panics
+/// If it is something else.
+pub fn seeds(by_default: u64) -> Range<u64> {
+    let Ok(text) = std::env::var("DALLY_PROGRAMS") else { return 0..by_default };
+    let number = |text: &str| text.parse().expect("DALLY_PROGRAMS is a number or a range");
+    match text.split_once("..") {
+        Some((from, to)) => number(from)..number(to),
+        None => 0..number(&text),
+    }
+}
+
+/// What a test of programs must have compared, unless it was told how many to try.
+///
+/// # Panics
+/// If it has not.
+pub fn enough(tally: &Tally, programs: usize, classes: usize) {
+    println!("{tally:?}");
+    let told = std::env::var_os("DALLY_PROGRAMS").is_some();
+    assert!(told || tally.programs > programs && tally.classes > classes, "{tally:?}");
 }
