@@ -95,7 +95,7 @@ pub(crate) fn with<R>(what: &str, f: impl FnOnce(&mut Exec) -> R) -> R {
 
 /// As [`with`], for what tokio allows outside of runtimes too: there nothing is scheduled, and every operation
 /// is done at once.
-#[inline]
+#[inline(always)]
 pub(crate) fn with_any<R>(f: impl FnOnce(&mut Exec) -> R) -> R {
     match Lent::take() {
         Some(lent) => reach(lent, f),
@@ -120,7 +120,7 @@ pub(crate) fn is_outside() -> bool {
     EXEC.get().is_none()
 }
 
-#[inline]
+#[inline(always)]
 fn reach<R>(mut lent: Lent, f: impl FnOnce(&mut Exec) -> R) -> R {
     let exec = lent.exec();
     let result = f(exec);
@@ -173,17 +173,18 @@ fn outside(what: &str) -> ! {
 /// As [`with`], for an operation on this object at this place of the user's source. An object of
 /// an execution that is over is refused: state that leaks from one execution into the next would
 /// make a schedule mean something else every time.
-#[track_caller]
-#[inline]
+#[inline(always)]
 pub(crate) fn with_own<R>(
     object: &Object,
     at: &'static Location<'static>,
     f: impl FnOnce(&mut Exec) -> R,
 ) -> R {
-    let result = with_any(|exec| {
-        if object.run != exec.run && is_refused(exec, object, at) { None } else { Some(f(exec)) }
-    });
-    result.unwrap_or_else(|| panics::cut())
+    with_any(|exec| {
+        if object.run != exec.run && is_refused(exec, object, at) {
+            panics::cut();
+        }
+        f(exec)
+    })
 }
 
 #[cold]
@@ -201,6 +202,18 @@ pub(crate) fn is_refused(exec: &mut Exec, object: &Object, at: &'static Location
     exec.bug.get_or_insert_with(|| Box::new(bug));
     exec.cut = true;
     true
+}
+
+/// As [`pass`], for an operation on this object at this place that has not waited. The object is refused as in
+/// [`with_own`].
+#[inline(always)]
+pub(crate) fn pass_first(
+    cx: &Context<'_>,
+    object: &Object,
+    at: &'static Location<'static>,
+    next: Access,
+) -> bool {
+    !with_own(object, at, |exec| exec.stands_before(cx.waker(), false, Some(next))) || suspend(cx)
 }
 
 /// The scheduling point before an operation; answers whether to do it now. If not, return

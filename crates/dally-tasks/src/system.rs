@@ -165,7 +165,11 @@ impl System for TaskSystem {
         self.exec.silence();
         let mut first = None;
         let mut last = None;
-        while let Some((id, index)) = self.exec.roster.task_after(last) {
+        // Mostly all tasks have come to their ends, and nothing is left to drop.
+        let tasks = self.exec.tasks.live().iter().zip(&self.bodies);
+        let mut is_left = tasks.map(|(task, body)| !body.is_over() || !task.deferred.is_empty());
+        let is_left = is_left.any(|is_left| is_left);
+        while is_left && let Some((id, index)) = self.exec.roster.task_after(last) {
             last = Some(id);
             let body = &self.bodies[index];
             if body.is_over() && self.exec.tasks[index].deferred.is_empty() {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use classes::{Tally, compare, compare_rules, seen};
 use dally_tasks::sync::{Mutex, mpsc};
+use dally_tasks::task::block_in_place;
 use dally_tasks::{TaskProgram, spawn, yield_now};
 use programs::{Outcomes, generate};
 
@@ -102,6 +103,36 @@ fn senders_have_a_class_for_each_order_of_sends_and_for_each_receipt_that_waits(
         assert_eq!(senders([2, 2], capacity), 6 << 3, "{capacity:?}");
         assert_eq!(senders([3, 1], capacity), 6 << 2, "{capacity:?}");
     }
+}
+
+/// The main task blocks its thread for all values, and its end orders its last step with all others. That it cannot
+/// receive the last value before that is sent needs no execution that shows it.
+#[test]
+fn a_task_that_ends_with_the_value_that_it_waited_for_is_not_tried_before_the_value_is_sent() {
+    let program = |tasks: u32, values: u32| {
+        TaskProgram::new("senders", move || async move {
+            let (sender, mut receiver) = mpsc::channel((tasks * values) as usize);
+            for task in 0..tasks {
+                let sender = sender.clone();
+                spawn(async move {
+                    for value in 0..values {
+                        sender.send((task, value)).await.unwrap();
+                    }
+                });
+            }
+            block_in_place(|| {
+                for _ in 0..tasks * values {
+                    receiver.blocking_recv().unwrap();
+                }
+            });
+        })
+    };
+    let executed = |[tasks, values]: [u32; 2]| {
+        let (report, _) = classes::reduce(Arc::new(program(tasks, values)));
+        (report.schedules, report.redundant)
+    };
+    let known = [(2, 0), (6, 0), (6, 0), (90, 0)];
+    assert_eq!([[2, 1], [2, 2], [3, 1], [3, 2]].map(executed), known);
 }
 
 /// The classes of two or three tasks that each do something with one primitive. The main task makes them and

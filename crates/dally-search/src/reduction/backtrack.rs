@@ -16,9 +16,6 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
     pub(super) fn backtrack(&mut self) {
         let races = std::mem::take(&mut self.races);
         for race in &races {
-            if self.is_hopeless(race) {
-                continue;
-            }
             match self.rule {
                 Reduction::Source => self.add_initial(race),
                 Reduction::NeedsDelay => self.add_next(race.first),
@@ -37,11 +34,6 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         if self.rule == Reduction::Source {
             self.backtrack();
         }
-    }
-
-    /// Whether it is known that the race has no other order.
-    fn is_hopeless(&self, race: &Race) -> bool {
-        matches!(race.second, Second::Step(second) if !self.is_reversible(race.first, second))
     }
 
     /// Abdulla, Aronis, Jonsson and Sagonas: a worker with which an execution can begin that has the

@@ -8,7 +8,7 @@ use super::engine::Engine;
 use super::inputs::InputDriver;
 use super::rule::Reduction;
 use super::step::Step;
-use super::wakeup::{Next, Sequence};
+use super::wakeup::{Next, Sequence, View, is_covered};
 use crate::strata::StateSpace;
 
 /// Two steps whose order is to be reversed.
@@ -40,9 +40,10 @@ impl Race {
 }
 
 impl<S: StateSpace, D: InputDriver> Engine<S, D> {
-    /// Puts the step from the live node into the partial order, and finds its races.
+    /// Puts the step from the live node into the partial order, and finds its races. What has no other order is
+    /// none: that depends on what has happened so far alone.
     pub(super) fn order(&mut self) {
-        let at = self.depth;
+        let (at, known) = (self.depth, self.races.len());
         let in_order = self.space.system().keeps_order_of_senders();
         let seat = self.seats.of(self.nodes[at].worker);
         let own = &mut self.seats.steps[seat];
@@ -72,6 +73,18 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             }
         }
         node.clock[seat] = number;
+        let mut kept = known;
+        for race in known..self.races.len() {
+            let race = self.races[race];
+            if self.is_reversible(race.first, at) {
+                self.races[kept] = race;
+                kept += 1;
+            }
+        }
+        self.races.truncate(kept);
+        let (before, rest) = self.nodes.split_at(at);
+        let node = &rest[0];
+        let Some(step) = &node.step else { return };
         for to in step.receivers() {
             let Some(seat) = self.seats.known(to) else { continue };
             for &first in self.seats.steps[seat].iter().rev() {
@@ -124,35 +137,40 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         let inputs = D::BRANCHES.then(|| self.driver.assignment());
         let races = std::mem::take(&mut self.races);
         for race in &races {
-            let Some(sequence) = self.reversed(race) else { continue };
-            self.nodes[race.first].explore(sequence, inputs.as_ref());
+            if let Some(sequence) = self.reversed(race) {
+                sequence.insert(&mut self.nodes[race.first].wakeup, inputs.as_ref());
+            }
         }
         self.races = races;
     }
 
     /// How an execution begins, from the node of the first step of the race, in which the second comes
     /// first: with all that does not happen after the first. All of it matters where the second sleeps:
-    /// what of it depends on the second wakes it.
+    /// what of it depends on the second wakes it. None where what was explored from there covers it.
     fn reversed(&self, race: &Race) -> Option<Sequence> {
         let first = &self.nodes[race.first];
         let (worker, like) = match race.second {
             Second::Disabled(worker) => (worker, None),
-            Second::Step(second) if !self.is_reversible(race.first, second) => return None,
-            Second::Step(second) => (self.nodes[second].worker, self.nodes[second].step.clone()),
+            Second::Step(second) => (self.nodes[second].worker, self.nodes[second].step.as_ref()),
             // The worker takes another message, since there is one.
-            Second::Arrival(_) => (first.worker, first.step.clone()),
+            Second::Arrival(_) => (first.worker, first.step.as_ref()),
         };
         let end = self.nodes.len().min(self.depth + 1);
         let besides = self.nodes[race.first + 1..end].iter().filter(|node| !first.is_before(node));
-        let mut sequence: Vec<Next> =
-            besides.filter_map(|node| node.step.clone().map(Next::Exactly)).collect();
-        sequence.push(Next::Any(worker, like));
+        let besides = besides.filter_map(|node| node.step.as_ref());
+        let last = std::iter::once(View::any(worker, like.map(|step| &**step)));
+        let views = besides.clone().map(|step| View::exactly(step)).chain(last);
+        if is_covered(views, &first.asleep) {
+            return None;
+        }
+        let mut sequence: Vec<Next> = besides.cloned().map(Next::Exactly).collect();
+        sequence.push(Next::Any(worker, like.cloned()));
         Some(Sequence(sequence))
     }
 
     /// Whether the worker of the second step could have stepped without the first, as far as that can
     /// be told.
-    pub(super) fn is_reversible(&self, first: usize, second: usize) -> bool {
+    fn is_reversible(&self, first: usize, second: usize) -> bool {
         let (one, other) = (&self.nodes[first], &self.nodes[second]);
         let (Some(before), Some(after)) = (&one.step, &other.step) else { return false };
         let hopeless = before.footprint.only_passes_message(&after.footprint)

@@ -52,19 +52,37 @@ impl Next {
         }
     }
 
-    /// The step itself, or what it was in another order.
-    fn like(&self) -> Option<&Step> {
+    fn view(&self) -> View<'_> {
         match self {
-            Next::Exactly(step) => Some(step),
-            Next::Any(_, like) => like.as_deref(),
+            Next::Exactly(step) => View::exactly(step),
+            Next::Any(worker, like) => View::any(*worker, like.as_deref()),
         }
     }
+}
 
-    fn is_independent_of(&self, other: &Next) -> bool {
-        match (self.like(), other.like()) {
+/// A [`Next`] that is only looked at.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    worker: WorkerId,
+    /// The step itself, or what it was in another order.
+    like: Option<&'a Step>,
+    is_exact: bool,
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn exactly(step: &'a Step) -> View<'a> {
+        View { worker: step.worker, like: Some(step), is_exact: true }
+    }
+
+    pub(crate) fn any(worker: WorkerId, like: Option<&'a Step>) -> View<'a> {
+        View { worker, like, is_exact: false }
+    }
+
+    fn is_independent_of(self, other: View<'_>) -> bool {
+        match (self.like, other.like) {
             (Some(one), Some(other)) => !one.depends(other),
             // If a step of what is still explored is dependent after all, that shows then.
-            _ => matches!(self, Next::Any(..)),
+            _ => !self.is_exact,
         }
     }
 }
@@ -83,45 +101,61 @@ enum Initial {
     Besides,
 }
 
+/// Whether an execution that begins with this step can go on with the sequence of the others: the step is one
+/// of its weak initials.
+fn begins_with<'a>(
+    sequence: impl Iterator<Item = View<'a>> + Clone,
+    first: View<'_>,
+) -> Option<Initial> {
+    let Some(at) = sequence.clone().position(|element| element.worker == first.worker) else {
+        // A step that picks something is no beginning of what goes on with another pick.
+        if first.like.is_some_and(|step| step.had_options) {
+            return None;
+        }
+        let mut sequence = sequence;
+        let independent = sequence.all(|element| first.is_independent_of(element));
+        return independent.then_some(Initial::Besides);
+    };
+    let mut before = sequence.clone().take(at);
+    let element = sequence.clone().nth(at)?;
+    let fits = match (element.like, first.like) {
+        _ if !first.is_exact => true,
+        (Some(one), Some(other)) if element.is_exact => one.is(other),
+        // Other picks than those of the step are wanted too, if there may be others.
+        (_, Some(step)) => {
+            let arrives = |element: View<'_>| {
+                let sent = element.like.filter(|_| element.is_exact);
+                sent.is_some_and(|sent| sent.receivers().any(|to| to == step.worker))
+            };
+            !step.had_options && !before.clone().any(arrives)
+        }
+        (_, None) => false,
+    };
+    let alone = fits && before.all(|before| first.is_independent_of(before));
+    alone.then_some(Initial::Element(at))
+}
+
+/// Whether everything that begins with a sequence was explored when these steps were. What its last step
+/// touches in this order may not be known.
+pub(crate) fn is_covered<'a>(
+    sequence: impl Iterator<Item = View<'a>> + Clone,
+    asleep: &[Arc<Step>],
+) -> bool {
+    asleep.iter().any(|step| match begins_with(sequence.clone(), View::exactly(step)) {
+        None => false,
+        Some(Initial::Element(_)) => true,
+        Some(Initial::Besides) => sequence.clone().last().is_none_or(|last| last.is_exact),
+    })
+}
+
 impl Sequence {
-    /// Whether an execution that begins with this step can go on with the sequence: the step is one
-    /// of its weak initials.
-    fn begins_with(&self, first: &Next) -> Option<Initial> {
-        let same = |element: &Next| element.worker() == first.worker();
-        let Some(at) = self.0.iter().position(same) else {
-            // A step that picks something is no beginning of what goes on with another pick.
-            if first.like().is_some_and(|step| step.had_options) {
-                return None;
-            }
-            let independent = |element: &Next| first.is_independent_of(element);
-            return self.0.iter().all(independent).then_some(Initial::Besides);
-        };
-        let fits = match (&self.0[at], first) {
-            (Next::Exactly(one), Next::Exactly(other)) => one.is(other),
-            (_, Next::Any(..)) => true,
-            // Other picks than those of the step are wanted too, if there may be others.
-            (Next::Any(worker, _), Next::Exactly(step)) => {
-                let arrives = |element: &Next| match element {
-                    Next::Exactly(sent) => sent.receivers().any(|to| to == *worker),
-                    Next::Any(..) => false,
-                };
-                !step.had_options && !self.0[..at].iter().any(arrives)
-            }
-        };
-        let alone = || self.0[..at].iter().all(|before| first.is_independent_of(before));
-        (fits && alone()).then_some(Initial::Element(at))
+    fn views(&self) -> impl Iterator<Item = View<'_>> + Clone {
+        self.0.iter().map(Next::view)
     }
 
-    /// Whether everything that begins with the sequence was explored when this step was.
+    /// Whether everything that begins with the sequence was explored when these steps were.
     pub(crate) fn is_covered_by(&self, asleep: &[Arc<Step>]) -> bool {
-        asleep.iter().any(|step| {
-            match self.begins_with(&Next::Exactly(step.clone())) {
-                None => false,
-                Some(Initial::Element(_)) => true,
-                // What the last step touches in this order is not known.
-                Some(Initial::Besides) => !matches!(self.0.last(), Some(Next::Any(..))),
-            }
-        })
+        is_covered(self.views(), asleep)
     }
 
     /// Whether the worker of this step picks something else in the sequence.
@@ -133,10 +167,9 @@ impl Sequence {
     /// Puts the sequence into a tree, unless a branch covers it.
     pub(crate) fn insert<A: Clone>(mut self, mut tree: &mut Vec<Branch<A>>, inputs: Option<&A>) {
         loop {
-            let found = tree
-                .iter()
-                .enumerate()
-                .find_map(|(place, branch)| Some((place, self.begins_with(&branch.next)?)));
+            let found = tree.iter().enumerate().find_map(|(place, branch)| {
+                Some((place, begins_with(self.views(), branch.next.view())?))
+            });
             let Some((place, initial)) = found else { break };
             let branch = &mut tree[place];
             let element = matches!(initial, Initial::Element(_));

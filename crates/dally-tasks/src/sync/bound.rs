@@ -42,21 +42,20 @@ impl<S> Bound<S> {
 
     /// An operation at this place of the user's source. Unwinds where the primitive belongs to another
     /// execution, or the step is cut. No code of the program may run in `f`.
-    #[track_caller]
-    #[inline]
+    #[inline(always)]
     pub fn with<R>(
         &self,
         at: &'static Location<'static>,
         f: impl FnOnce(&mut Exec, &mut S, &Object) -> R,
     ) -> R {
-        let done = current::with_any(|exec| {
-            let parts = &mut *self.inner.lock();
+        current::with_any(|exec| {
+            let mut parts = self.inner.lock();
+            let parts = &mut *parts;
             if parts.object.run != exec.run && !parts.bind(exec, at) {
-                return None;
+                panics::cut();
             }
-            Some(f(exec, &mut parts.state, &parts.object))
-        });
-        done.unwrap_or_else(|| panics::cut())
+            f(exec, &mut parts.state, &parts.object)
+        })
     }
 
     /// As [`Bound::with`] for destructors: never unwinds, and works outside of executions.

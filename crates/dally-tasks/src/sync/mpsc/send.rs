@@ -205,9 +205,16 @@ impl<T> Chan<T> {
         steps: &mut Steps,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), SendError<()>>> {
+        // Whoever has no place in the queue stands before the operation whether or not there is room.
+        let passed = steps.ticket.is_none();
+        let next = Access::update(Resource::Object(self.object.id));
+        if passed && !current::pass_first(cx, &self.object, steps.at, next) {
+            return Poll::Pending;
+        }
         let mut wakers = (None, None);
-        let sent = current::attempt(cx, |passed| {
+        let sent = current::attempt(cx, |again| {
             let (value, waker) = (value.as_deref_mut(), cx.waker());
+            let passed = passed || again;
             self.try_poll_send(value, n, operation, steps, waker, passed, &mut wakers)
         });
         let (receiver, old) = wakers;
@@ -234,10 +241,10 @@ impl<T> Chan<T> {
         current::with_own(&self.object, steps.at, |exec| {
             let mut state = self.inner.lock();
             // Coming to wait has an effect, the place in the queue, so there is a point before
-            // it whether or not there is room.
+            // it whether or not there is room. Who has a place comes to it when there is room.
             if !passed
-                && steps.ticket.is_none_or(|ticket| state.room.is_over(ticket))
-                && exec.stands_before(waker, steps.ticket.is_some(), Some(next))
+                && steps.ticket.is_some_and(|ticket| state.room.is_over(ticket))
+                && exec.stands_before(waker, true, Some(next))
             {
                 return None;
             }
