@@ -66,6 +66,15 @@ fn other_rules_miss_no_class_within_their_bounds() {
     classes::enough(&tally, 100, 400);
 }
 
+/// What a step that is part of a beginning could pick instead was taken for covered where it was not
+/// explored: the third worker takes either message, before or after both of the others have stepped.
+#[test]
+fn other_picks_of_the_steps_of_a_beginning_are_explored() {
+    let mut tally = Tally::default();
+    compare(random(3_431), seen, 3_000, &mut tally, &String::new);
+    assert_eq!(tally.classes, 12);
+}
+
 /// The classes of programs of scripts.
 fn count(scripts: &[&[Do]]) -> u64 {
     let (report, executed) = classes::reduce(Arc::new(Scripts::new(scripts)));
