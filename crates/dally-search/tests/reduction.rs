@@ -67,7 +67,7 @@ fn other_rules_miss_no_class_within_their_bounds() {
 }
 
 /// What a step that is part of a beginning could pick instead was taken for covered where it was not
-/// explored: the third worker takes either message, before or after both of the others have stepped.
+/// explored.
 #[test]
 fn other_picks_of_the_steps_of_a_beginning_are_explored() {
     let mut tally = Tally::default();

@@ -35,6 +35,16 @@ fn other_rules_miss_no_class_of_tasks_within_their_bounds() {
     classes::enough(&tally, 30, 100);
 }
 
+/// A timer that a receipt cancels fires before it, and before a look at the clock: an execution that was given
+/// up because all that was left sleeps was the only one to show that in time.
+#[test]
+fn what_a_given_up_execution_shows_is_explored() {
+    let mut tally = Tally::default();
+    let program = generate(1_646, 2).program(&Outcomes::default());
+    compare(program, seen, 400, &mut tally, &String::new);
+    assert_eq!(tally.classes, 62);
+}
+
 /// The classes of so many tasks that add to a counter under a lock so many times each.
 fn counters([tasks, times]: [u32; 2]) -> (u64, u64) {
     let program = TaskProgram::new("counters", move || async move {
