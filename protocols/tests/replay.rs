@@ -1,12 +1,17 @@
 //! Every finding replays to the same bug: over all protocols, bugs and strategies.
 
+#[path = "../../crates/dally-search/tests/past/mod.rs"]
+#[expect(dead_code, reason = "tests of random programs use the rest")]
+mod past;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dally::contract::{Choice, Finding, Schedule};
+use dally::contract::{Finding, Schedule};
 use dally::search::{Mode, Options, StrategyKind};
 use dally_protocols::{PlantedBug, Protocol, all};
+use past::only;
 
 const STRATEGIES: [&str; 7] =
     ["random", "pct:3", "pct:10", "irs", "round-robin", "portfolio", "dfs"];
@@ -105,14 +110,4 @@ fn a_bug_shows_without_the_steps_that_are_not_in_its_past() {
         }
     }
     assert!(bugs >= 20 && left_out >= 20, "{bugs} bugs, {left_out} steps left out");
-}
-
-/// The schedule with some of its steps.
-fn only(schedule: &Schedule, kept: &[bool]) -> Schedule {
-    let mut step = 0;
-    let choices = schedule.choices.iter().filter(|choice| {
-        step += usize::from(matches!(choice, Choice::Worker(_)));
-        kept[step - 1]
-    });
-    Schedule { choices: choices.copied().collect(), enabled: Vec::new(), ..schedule.clone() }
 }

@@ -17,7 +17,7 @@ use self::error::wrong;
 pub use self::findings::{KnownFinding, Seen, State};
 
 /// The version of the tables; another one is not touched.
-const VERSION: i32 = 2;
+const VERSION: i32 = 3;
 /// `dlly`: whose files these are.
 const APPLICATION: i32 = 0x646c_6c79;
 
@@ -35,7 +35,7 @@ CREATE TABLE learned (cell INTEGER PRIMARY KEY REFERENCES cells, bytes BLOB NOT 
 CREATE TABLE batches (
     cell INTEGER NOT NULL REFERENCES cells, first INTEGER NOT NULL, count INTEGER NOT NULL,
     run INTEGER NOT NULL REFERENCES runs, seconds REAL NOT NULL, steps INTEGER NOT NULL,
-    observations INTEGER NOT NULL, chance REAL, document TEXT,
+    observations INTEGER NOT NULL, chance REAL, entered INTEGER, taken INTEGER, document TEXT,
     PRIMARY KEY (cell, first)
 ) WITHOUT ROWID;
 CREATE TABLE findings (
@@ -73,7 +73,7 @@ impl Store {
         }
         let path = path(directory);
         let is_there = std::fs::metadata(&path).is_ok_and(|file| file.len() > 0);
-        let is_new = !is_there || check(&path)?.is_none();
+        let is_new = !is_there || check(&path, &path, READING)?.is_none();
         let connection = Connection::open(&path).map_err(|why| wrong(&path, why))?;
         let store = Store { directory: directory.to_owned(), connection, _lock: Some(lock) };
         store.prepare(is_new).map_err(|why| wrong(&path, why))?;
@@ -86,7 +86,17 @@ impl Store {
         if !path.is_file() {
             return Err(StoreError::None { path: directory.to_owned() });
         }
-        let Some(connection) = check(&path)? else {
+        let checked = match check(&path, &path, READING) {
+            // A reader writes down what it reads of the log. Where there is no log, nothing is to be written down,
+            // and where nothing can be written, nothing changes.
+            Err(StoreError::Directory { .. })
+                if !directory.join("campaign.sqlite-wal").exists() =>
+            {
+                check(&path, &unchanging(&path), READING | OpenFlags::SQLITE_OPEN_URI)?
+            }
+            checked => checked?,
+        };
+        let Some(connection) = checked else {
             return Err(StoreError::None { path: directory.to_owned() });
         };
         Ok(Store { directory: directory.to_owned(), connection, _lock: None })
@@ -128,11 +138,22 @@ fn path(directory: &Path) -> PathBuf {
     directory.join("campaign.sqlite")
 }
 
+const READING: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+
+/// The name of a database that nobody can write to, for SQLite.
+fn unchanging(path: &Path) -> PathBuf {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+    let bytes = path.as_os_str().as_encoded_bytes().iter().map(|&byte| match plain(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    format!("file:{}?immutable=1", bytes.collect::<String>()).into()
+}
+
 /// Opens a database without writing to it, and sees that it is a whole one of a campaign; `None` if nothing is
-/// in it yet, since whoever began it was killed.
-fn check(path: &Path) -> Result<Option<Connection>, StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
-    let connection = Connection::open_with_flags(path, flags).map_err(|why| wrong(path, why))?;
+/// in it yet, since whoever began it was killed. SQLite knows the path by this name.
+fn check(path: &Path, name: &Path, flags: OpenFlags) -> Result<Option<Connection>, StoreError> {
+    let connection = Connection::open_with_flags(name, flags).map_err(|why| wrong(path, why))?;
     connection.busy_timeout(Duration::from_secs(10)).map_err(|why| wrong(path, why))?;
     let number = |name: &str| -> Result<i32, StoreError> {
         let read = connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0));
@@ -156,5 +177,94 @@ fn check(path: &Path) -> Result<Option<Connection>, StoreError> {
             Err(StoreError::Damaged { path: path.to_owned(), why: answer })
         }
         _ => Ok(Some(connection)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use dally_core::{Bug, Env, Program, Status, Stop, System, Tag, WorkerId};
+    use dally_search::{Batch, InTurn, Options, StrategyKind, run_in_turn};
+
+    use super::*;
+    use crate::Ran;
+
+    /// Each of its schedules is another one, so every batch has more to be kept.
+    struct Numbers(Vec<WorkerId>, u64);
+
+    impl Program for Numbers {
+        type System = Numbers;
+
+        fn start(&self) -> Result<Numbers, Bug> {
+            Ok(Numbers(vec![WorkerId::root(0)], 0))
+        }
+    }
+
+    impl System for Numbers {
+        fn enabled(&self) -> &[WorkerId] {
+            &self.0
+        }
+
+        fn step(&mut self, _: WorkerId, env: &mut dyn Env) -> Result<(), Stop> {
+            self.1 = u64::from(env.value(1 << 20, Tag::Program)?);
+            self.0.clear();
+            Ok(())
+        }
+
+        fn status(&self) -> Status {
+            if self.0.is_empty() { Status::Done } else { Status::Running }
+        }
+
+        fn observe(&self, _: dally_core::Observe) -> Option<u64> {
+            Some(self.1)
+        }
+    }
+
+    fn batch(first: u64) -> Ran {
+        let strategy = "random".parse::<StrategyKind>().unwrap().build(7, 10);
+        let options = Options { program: "numbers".into(), strategy, ..Options::default() };
+        let batch = Batch { first, count: 500, seed: 7 };
+        let program = Arc::new(Numbers(Vec::new(), 0));
+        let ran = run_in_turn(program, batch, None, options, Arc::new(())).unwrap();
+        let InTurn { report, learned } = ran;
+        Ran { report, learned }
+    }
+
+    /// What SQLite says of a full disk it says of a database that has as many pages as it may, too.
+    #[test]
+    fn when_the_disk_is_full_what_was_kept_before_is_there_and_the_run_goes_on_when_there_is_room()
+    {
+        let directory = std::env::temp_dir().join(format!("dally-full-{}", std::process::id()));
+        let cell =
+            Cell { program: "numbers".into(), strategy: "random".into(), seed: 7, version: 1 };
+        let begin = |pages: u32| {
+            let store = Store::open(&directory).unwrap();
+            store.connection.pragma_update(None, "max_page_count", pages).unwrap();
+            let run = store.begin("", "").unwrap();
+            let figures = store.cells_of(run, std::slice::from_ref(&cell)).unwrap().remove(0);
+            (store, run, figures)
+        };
+        let (mut store, run, mut figures) = begin(40);
+        let why = loop {
+            let first = figures.account.schedules;
+            if let Err(why) = store.keep(run, &mut figures, batch(first), &[]) {
+                break why;
+            }
+        };
+        assert!(matches!(why, StoreError::Full { .. }), "{why}");
+        drop(store);
+        let mut kept = Vec::new();
+        for pages in [40, 400] {
+            let (mut store, run, mut figures) = begin(pages);
+            let report = figures.report.clone().unwrap();
+            let batches = report.part.unwrap().batch;
+            assert_eq!((batches.first, batches.count), (0, report.schedules), "no gap");
+            kept.push(report.schedules);
+            let went_on = store.keep(run, &mut figures, batch(report.schedules), &[]);
+            assert_eq!(went_on.is_ok(), pages == 400, "{went_on:?}");
+        }
+        assert!(kept[0] >= 500 && kept[0] == kept[1], "{kept:?}");
+        std::fs::remove_dir_all(&directory).unwrap();
     }
 }

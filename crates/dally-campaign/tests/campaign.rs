@@ -327,10 +327,10 @@ fn what_is_no_whole_database_of_a_campaign_that_is_known_is_refused_and_left_as_
     };
     // The version is at 60, the application at 68, as SQLite's file format says.
     let mut newer = good.clone();
-    newer[63] = 3;
+    newer[63] = 4;
     try_with(newer);
     let mut older = good.clone();
-    older[63] = 1;
+    older[63] = 2;
     try_with(older);
     let mut other = good.clone();
     other[68] ^= 1;
@@ -376,7 +376,10 @@ fn a_directory_that_is_not_writable_is_told_and_nothing_is_lost() {
     };
     set(0o500);
     let opened = Store::open(&scratch.0.join("inner"));
+    // What is there can be read all the same.
+    let runs = Store::look(&scratch.0).map(|store| store.runs().unwrap());
     set(0o700);
+    assert_eq!(runs.unwrap(), 1);
     // Whoever may do everything may write there too.
     if opened.is_err() {
         let why = refused(opened, &scratch);

@@ -24,7 +24,8 @@ pub fn page(arguments: &PageArgs) -> Result<u8, CliError> {
     });
     let schedule = &trace.finding.schedule;
     let replay = replay_on_command_line(schedule, saved.as_deref());
-    let about = About { replay, saved, source_root, ..About::new(&schedule.program) };
+    let page = Some(out.clone());
+    let about = About { replay, saved, page, source_root, ..About::new(&schedule.program) };
     let html = pages::finding(&trace.finding, &trace.run, &about);
     Draft::write(&out, html.as_bytes())
         .and_then(Draft::publish)

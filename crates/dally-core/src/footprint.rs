@@ -234,6 +234,19 @@ impl Footprint {
             && !self.conflicts_but(other, |one, other| one.passes_to(other))
     }
 
+    /// Whether one of the two steps has waited, without looking, for a value that the other has put in a
+    /// queue, whatever else orders them: without the value its worker can take no step at all. A worker
+    /// that has waited for a message can: it may have taken another, or another event.
+    pub fn waits_for_value(&self, other: &Footprint) -> bool {
+        let waits = |one: Access, other: Access| {
+            matches!(one.resource, Resource::Entry(..))
+                && one.conflicts(other)
+                && one.passes_to(other)
+        };
+        let others = &other.accesses;
+        self.accesses.iter().any(|&one| others.iter().any(|&other| waits(one, other)))
+    }
+
     /// Whether what is known of the two steps says that their order may matter; an unknown step
     /// races with every step that is not local. Samplers, which need no certainty, ask this: where
     /// all is known, steps race exactly if they do not commute.
@@ -246,9 +259,8 @@ impl Footprint {
     /// A set of 64 elements that has one in common with that of every step that this one [races](Footprint::races)
     /// with: where two sets have none in common, nothing needs to be compared.
     pub fn sieve(&self) -> u64 {
-        let element = |digest: u64| 1 << (digest.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58);
         // Stands for what every step of a worker touches and does not list.
-        let steps_of = |worker: WorkerId| element(worker.to_bits() ^ 1);
+        let steps_of = |worker: WorkerId| Resource::Worker(worker).element();
         if self.is_unknown() {
             return u64::MAX;
         }
@@ -262,7 +274,7 @@ impl Footprint {
                 _ if access.conflicts_with_steps_of(self.worker) => u64::MAX,
                 _ => 0,
             };
-            sieve | unlisted | element(access.resource.digest())
+            sieve | unlisted | access.resource.element()
         })
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dally_core::{Choice, Document, Trace, WorkerId};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::picture::Picture;
 
@@ -20,7 +20,8 @@ pub enum Request {
     },
     /// Answer what the present step asks for: the place of a value or a message, or a number.
     Answer {
-        /// Which.
+        /// Which; it may be written as a text.
+        #[serde(deserialize_with = "number")]
         value: i64,
     },
     /// Take back so many steps; an open question is taken back first.
@@ -177,8 +178,9 @@ pub enum Place {
         question: String,
         /// The answers that there are; none for a number.
         answers: Vec<String>,
-        /// The smallest number, the greatest, and the one that is given unless another is chosen.
-        range: Option<(i64, i64, i64)>,
+        /// The smallest number, the greatest, and the one that is given unless another is chosen, as texts: numbers
+        /// of JavaScript have 53 bits.
+        range: Option<[String; 3]>,
     },
     /// Nothing: the execution is over.
     #[default]
@@ -246,4 +248,35 @@ pub struct MapStep {
     pub worker: String,
     /// What happens in it, line by line.
     pub does: Vec<String>,
+}
+
+/// A number, or one that is written as a text, since a number of JavaScript has 53 bits.
+fn number<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(i64),
+        Text(String),
+    }
+    match Written::deserialize(from)? {
+        Written::Number(number) => Ok(number),
+        Written::Text(text) => text.trim().parse().map_err(serde::de::Error::custom),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_javascript_does_not_have_comes_over_whole() {
+        let read = |value: &str| {
+            serde_json::from_str(&format!("{{\"do\":\"answer\",\"value\":{value}}}")).ok()
+        };
+        let answer = |value| Some(Request::Answer { value });
+        assert_eq!(read("\"9223372036854775807\""), answer(i64::MAX));
+        assert_eq!(read("\"-9223372036854775808\""), answer(i64::MIN));
+        assert_eq!(read("7"), answer(7));
+        assert_eq!(read("\"9223372036854775808\""), None);
+    }
 }

@@ -299,7 +299,7 @@ fn place_shown(place: &Place) -> String {
                     out += &format!("{number:>3}  {answer}\n");
                 }
             }
-            if let Some((_, _, given)) = range {
+            if let Some([_, _, given]) = range {
                 out += &format!("  {given} is given unless another is chosen\n");
             }
             out

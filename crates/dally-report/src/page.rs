@@ -13,7 +13,9 @@ use dally_core::{Finding, Report, Trace, WorkerId};
 use serde::Serialize;
 
 use self::model::Model;
-use self::parts::{facts_table, json_in_html, nearest, replay_commands, source_lines, steps_list};
+use self::parts::{
+    Links, facts_table, json_in_html, nearest, replay_commands, source_lines, steps_list,
+};
 use crate::about::About;
 use crate::text;
 
@@ -25,9 +27,14 @@ const SCRIPT: &str = concat!(
     include_str!("page/page.js")
 );
 
-/// The content policy names the script and the style by their SHA-256. A test compares them.
-const STYLE_HASH: &str = "Se7GtX7NJ9h1XnnCjMEzUz3sj7OQsW87l1S0Hh3RLXg=";
-const SCRIPT_HASH: &str = "YXZFpxLRNHIIM3gTXlBVgJ5mBiSAwICUL1qhwZmeKnQ=";
+/// Runs before the list of steps is read, which is not laid out where a diagram will stand instead of it: that takes
+/// long for ten thousand steps.
+const EARLY: &str = "document.documentElement.classList.add(\"scripted\");";
+
+/// The content policy names the scripts and the style by their SHA-256. A test compares them.
+const STYLE_HASH: &str = "D1jVbls3dHBrbkqnVcQDsMk+8Ufc+2Vb1uzadjHsF/Y=";
+const EARLY_HASH: &str = "W5/jOLo1kjsZtZyc150/5ZI5KfLv2QW9PI7F3a2fn5k=";
+const SCRIPT_HASH: &str = "+nVV8sJA8n/aTTvV29zHtjKB21MrrZ1kfdE+9I0vOzo=";
 
 /// The page of a finding. `run` is the run that showed it, as far as it is known.
 ///
@@ -45,14 +52,16 @@ pub fn finding(finding: &Finding, run: &Report, about: &About) -> String {
     let model = Model::of(finding);
     let kind = escaped(finding.bug.kind().name());
     let title = escaped(&format!("{}: {}", about.program, told.headline));
-    let more: String = told.more.iter().map(|line| format!("<p>{}</p>\n", escaped(line))).collect();
+    let links = Links::of(finding, about);
+    let more = told.more.iter().map(|line| format!("<p>{}</p>\n", links.linked(line)));
+    let more: String = more.collect();
     let otherwise = told.nearest.as_ref().map_or_else(String::new, |nearest| {
         let sentence = escaped(&nearest.sentence);
         format!("<p><a href=\"#nearest\">{sentence}</a></p>\n")
     });
     let policy = format!(
-        "default-src 'none'; style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{SCRIPT_HASH}'; \
-         base-uri 'none'; form-action 'none'"
+        "default-src 'none'; style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{EARLY_HASH}' \
+         'sha256-{SCRIPT_HASH}'; base-uri 'none'; form-action 'none'"
     );
     format!(
         r#"<!doctype html>
@@ -64,6 +73,7 @@ pub fn finding(finding: &Finding, run: &Report, about: &About) -> String {
 <meta name="referrer" content="no-referrer">
 <title>{title}</title>
 <style>{STYLE}</style>
+<script>{EARLY}</script>
 </head>
 <body>
 <header>
@@ -71,7 +81,7 @@ pub fn finding(finding: &Finding, run: &Report, about: &About) -> String {
 {more}{otherwise}{source}{facts}{replay}</header>
 <main id="main">
 <section id="diagram" hidden aria-label="Space-time diagram"></section>
-<section id="list" aria-label="All steps">
+<section id="list" class="early" aria-label="All steps">
 <h2>{heading}</h2>
 {steps}</section>
 {nearest}</main>
@@ -81,8 +91,8 @@ pub fn finding(finding: &Finding, run: &Report, about: &About) -> String {
 </html>
 "#,
         headline = escaped(&told.headline),
-        source = source_lines(finding, about),
-        facts = facts_table(&told.facts),
+        source = source_lines(finding, about, &links),
+        facts = facts_table(&told.facts, &links),
         replay = replay_commands(&told.replay, about),
         heading = escaped(&told.heading),
         steps = steps_list(&told),
@@ -152,6 +162,7 @@ mod tests {
             base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text.as_bytes()))
         };
         assert_eq!((hash(STYLE), hash(SCRIPT)), (STYLE_HASH.into(), SCRIPT_HASH.into()));
+        assert_eq!(hash(EARLY), EARLY_HASH);
     }
 
     #[test]

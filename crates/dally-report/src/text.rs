@@ -20,7 +20,7 @@ use dally_core::{
 
 use self::bug::{Words, culprit, help, untold_culprit};
 pub use self::bug::{bug, line};
-pub(crate) use self::causality::{Fate, Messages, Names, States};
+pub(crate) use self::causality::{Fate, Messages, Names, States, Touched};
 pub use self::coverage::{coverage, foreign, notes, stopped};
 use self::story::Story;
 pub(crate) use self::story::is_fault;
@@ -261,13 +261,7 @@ fn happened(
     let story = story(trace, finding);
     let total = trace.steps.len();
     // Of choices alone it is not known which led to the bug.
-    let (past, mut idle) = (finding.past(), finding.idle());
-    // What an explorer was late with is told.
-    for late in finding.delays.iter().flat_map(|delays| &delays.at) {
-        if let Some(idle) = idle.get_mut(late.step.saturating_sub(1)) {
-            *idle = false;
-        }
-    }
+    let (past, idle) = (finding.past(), idle(finding));
     let all = about.steps_shown.is_none();
     let is_past = |at: usize| all || past.get(at).copied().unwrap_or(true);
     let is_idle = |at: usize| !all && idle.get(at).copied().unwrap_or(false);
@@ -303,6 +297,17 @@ fn happened(
     let divider = finding.lasso.as_ref().map(|lasso| lasso::divider(lasso, from));
     out += &table::steps(&story, rows, is_past, divider, Some(&bug), style);
     out + &ending(&story, trace, finding, style)
+}
+
+/// The steps without a consequence; what an explorer was late with is told all the same.
+pub(crate) fn idle(finding: &Finding) -> Vec<bool> {
+    let mut idle = finding.idle();
+    for late in finding.delays.iter().flat_map(|delays| &delays.at) {
+        if let Some(idle) = idle.get_mut(late.step.saturating_sub(1)) {
+            *idle = false;
+        }
+    }
+    idle
 }
 
 fn story<'a>(trace: &'a Trace, finding: &Finding) -> Story<'a> {

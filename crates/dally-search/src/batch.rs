@@ -2,6 +2,7 @@
 //!
 //! Strategies learn only between batches, so which thread runs a schedule makes no difference.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -49,7 +50,8 @@ pub(crate) struct Shared {
 /// not wanted. Bugs and exhaustion lower the end.
 ///
 /// A thread that works alone gets several small batches at once and has its strategy learn between
-/// them: a message for each batch would take longer than running it.
+/// them: a message for each batch would take longer than running it. It runs the schedules of such a batch
+/// [group](Strategy::group) by group; as with several threads, what counts is decided by their numbers.
 pub(crate) struct ScheduleQueue {
     pub(crate) next: AtomicU64,
     pub(crate) end: AtomicU64,
@@ -177,19 +179,38 @@ fn run<P: Program>(
 ) {
     let mut states = Vec::new();
     let mut outcomes = Vec::new();
+    // The schedules of a batch that this thread runs alone, the next one last.
+    let mut left = Vec::new();
     loop {
-        let schedule = batch.next.fetch_add(1, Ordering::Relaxed);
-        if schedule >= batch.end.load(Ordering::Acquire) || shared.halt.load(Ordering::Relaxed) {
+        if left.is_empty() {
+            let size = batch.alone.unwrap_or(1);
+            let first = batch.next.fetch_add(size, Ordering::Relaxed);
+            let end = batch.end.load(Ordering::Acquire).min(first.saturating_add(size));
+            if first >= end {
+                break;
+            }
+            if !outcomes.is_empty() {
+                outcomes.sort_unstable_by_key(|outcome: &Outcome| outcome.schedule);
+                learn(strategy, &outcomes);
+                outcomes.clear();
+                batch.unlearnt.store(first, Ordering::Release);
+            }
+            left.extend((first..end).rev());
+            if size > 1 {
+                left.sort_by_cached_key(|&schedule| Reverse(strategy.group(schedule)));
+            }
+        }
+        let Some(schedule) = left.pop() else { break };
+        if shared.halt.load(Ordering::Relaxed) {
             break;
         }
-        if batch.alone.is_some_and(|size| outcomes.len() as u64 == size) {
-            learn(strategy, &outcomes);
-            outcomes.clear();
-            batch.unlearnt.store(schedule, Ordering::Release);
+        // A schedule before it may have failed.
+        if schedule >= batch.end.load(Ordering::Acquire) {
+            continue;
         }
         if !strategy.begin(schedule) {
             batch.end.fetch_min(schedule, Ordering::AcqRel);
-            break;
+            continue;
         }
         states.clear();
         let (mut execution, trace, census) =
@@ -285,9 +306,14 @@ fn is_compared(schedule: u64, shared: &Shared) -> bool {
     shared.repeat_check && (schedule + 1).is_power_of_two()
 }
 
-/// Whether what machines do in a schedule is counted: in the first one, and in others that a hash scatters.
+/// Whether what machines do in a schedule is counted: in the first one, and in others that a hash scatters, of which
+/// there are more at the beginning: a short run shows something of a program, too.
 fn is_counted(schedule: u64, shared: &Shared) -> bool {
-    let every = shared.census_every;
+    const OFTEN: u64 = 16;
+    let every = match shared.census_every {
+        every if schedule < OFTEN * every => every.div_ceil(OFTEN),
+        every => every,
+    };
     every > 0 && (schedule == 0 || fingerprint::mix(schedule, 1).is_multiple_of(every))
 }
 

@@ -3,6 +3,10 @@
 //! An edit takes a step, with the steps that made it possible, before an earlier one. It is as long as the
 //! pairs of steps whose order it changes. If no other order passes, another value may. What the edited schedule
 //! leaves open is decided by taking turns, to the end of the program or for as many steps again.
+//!
+//! A loop has no such schedule unless the edited one comes to the end of the program: that what is waited for does
+//! not happen for a while says nothing. Of a loop that taking turns leaves anyway only the loop itself is edited,
+//! since before it nothing made a difference.
 
 use dally_core::{BugKind, Choice, Edit, Finding, Nearest, Program, Tag};
 
@@ -28,34 +32,45 @@ pub(crate) fn nearest<P: Program>(
     description: &RunDescription,
     budget: Budget<'_>,
 ) {
-    let limits = description.limits.to_follow(&finding.bug, None);
+    let kind = finding.bug.kind();
     let steps = finding.trace.steps.len();
-    // What never happens in a loop, or not for long enough, is not told by one execution that ends.
-    let tells = is_shrinkable(finding.bug.kind()) && limits.loops == Loops::Ignored;
-    if !tells || steps > LONGEST || budget.is_over() {
+    if !is_shrinkable(kind) || steps > LONGEST || budget.is_over() {
         return;
     }
-    let (max_steps, temperature) = (usize::MAX, usize::MAX);
-    let limits = Limits { max_steps, temperature, fail_on_max_steps: false, ..limits };
+    let limits = description.limits.to_follow(&finding.bug, None);
+    let (max_steps, temperature, loops) = (usize::MAX, usize::MAX, Loops::Ignored);
+    let limits = Limits { max_steps, temperature, loops, fail_on_max_steps: false, ..limits };
     let number = finding.found_at.saturating_sub(1);
+    // What never happens in a loop, and that a monitor stays hot, can only be judged at an end.
+    let must_end = matches!(kind, BugKind::Livelock | BugKind::HotAtEnd);
     let mut spent = 0;
-    for edit in edits(finding) {
-        if spent >= STEPS.min(budget.steps) || budget.is_over() {
-            return;
-        }
-        let choices = edit.applied_to(&finding.schedule.choices);
+    // Whether the program passes with these choices and then turns.
+    let mut passes = |executor: &mut Executor<'_, P>, choices: &[Choice]| {
         let strictness = Strictness::TakingTurns(2 * steps + BEYOND);
-        let mut replay = ReplayStrategy::new(&choices, strictness, usize::MAX);
+        let mut replay = ReplayStrategy::new(choices, strictness, usize::MAX);
         let instruments = Instruments { halt: budget.stop, ..Instruments::uninterrupted() };
         let execution = executor.execute(number, &mut replay, &limits, instruments);
         spent += START + execution.steps as u64;
         let ends = execution.end == End::Complete;
-        // A monitor that is hot when the program ends can only be seen at an end.
-        let told = ends || finding.bug.kind() != BugKind::HotAtEnd;
-        if execution.bug.is_some() || execution.end == End::Halted || !told {
+        let told = execution.bug.is_none() && execution.end != End::Halted;
+        ((told && (ends || !must_end)).then_some(ends), spent)
+    };
+    let stem = finding.lasso.as_ref().map(|lasso| lasso.stem);
+    let from = stem.filter(|_| passes(executor, &finding.schedule.choices).0.is_some());
+    for edit in edits(finding).filter(|edit| from.is_none_or(|from| edit.step() > from)) {
+        if budget.is_over() {
+            return;
+        }
+        let choices = edit.applied_to(&finding.schedule.choices);
+        let (passes, spent) = passes(executor, &choices);
+        if spent >= STEPS.min(budget.steps) {
+            return;
+        }
+        let Some(ends) = passes else { continue };
+        let passing = executor.writer.choices();
+        if !follows(&passing, &choices, &edit) {
             continue;
         }
-        let passing = executor.writer.choices();
         let replay = ReplayStrategy::new(&passing, Strictness::Exact, usize::MAX);
         let uninterrupted = Instruments::uninterrupted();
         let again = executor.follow(Recorder::full(), number, replay, &limits, uninterrupted);
@@ -70,6 +85,20 @@ pub(crate) fn nearest<P: Program>(
         });
         return;
     }
+}
+
+/// Whether an execution has taken the steps of an edited schedule up to the end of the edit. What made a step
+/// possible need not be told, and an edit that puts it first cannot be followed then.
+fn follows(taken: &[Choice], edited: &[Choice], edit: &Edit) -> bool {
+    let up_to = match edit {
+        Edit::Order { steps, before } => before - 1 + steps.len(),
+        Edit::Value { step, .. } => *step,
+    };
+    let workers = |choices: &[Choice]| -> Vec<Choice> {
+        let workers = choices.iter().filter(|choice| matches!(choice, Choice::Worker(_)));
+        workers.take(up_to).copied().collect()
+    };
+    workers(taken) == workers(edited)
 }
 
 /// The edits of a finding's schedule, the shortest first: other orders, then other values, then faults that do

@@ -82,8 +82,8 @@ pub struct Options {
     /// [`Report::observations`](crate::Report) and [`Novelty`](crate::Novelty), and of the others
     /// the last state; with 0, last states only. Observing a state costs more than a step.
     pub observe_every: u64,
-    /// Of one schedule in this many, and of the first, [`Report::census`](crate::Report) tells what machines
-    /// did; with 0 of none. Recording a schedule takes several times as long as running it.
+    /// Of one schedule in this many, of more at the beginning and of the first, [`Report::census`](crate::Report)
+    /// tells what machines did; with 0 of none. Recording a schedule takes several times as long as running it.
     pub census_every: u64,
     /// A file with what the strategy has learnt: read before the run if it exists, written after
     /// it. A file of another program or strategy, or a damaged one, fails the run before it begins.

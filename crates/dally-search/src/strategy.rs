@@ -78,6 +78,13 @@ pub trait Strategy: Fork + Send {
         let _ = first;
     }
 
+    /// The group of a schedule of the present batch. Schedules of one group are alike for the processor and its
+    /// caches, so one thread that runs a batch runs them one after another, in their order.
+    fn group(&mut self, schedule: u64) -> usize {
+        let _ = schedule;
+        0
+    }
+
     /// What it promises and needs. Asked before the first schedule and after [`Strategy::begin`].
     fn properties(&self) -> Properties {
         Properties::default()

@@ -5,7 +5,7 @@ use dally_report::charts::{Chart, Scale, Series, Shape};
 use dally_report::page::escaped;
 
 use super::{HEAD, machines, programs, row, survival};
-use crate::store::{State, Store, StoreError};
+use crate::store::{BatchFigures, CellFigures, State, Store, StoreError};
 
 /// What was run, found and covered, as one HTML page that needs nothing else.
 pub fn page(store: &Store) -> Result<String, StoreError> {
@@ -55,23 +55,7 @@ pub fn page(store: &Store) -> Result<String, StoreError> {
     }
     body += "<h2>What was covered</h2>\n";
     for program in programs(&cells) {
-        let of = cells.iter().filter(|cell| cell.cell.program == program && !cell.is_old);
-        let series = of.map(|cell| {
-            let batches = store.batches(cell.id)?;
-            let points =
-                batches.iter().map(|batch| (batch.schedules as f64, batch.observations as f64));
-            let name = cell.cell.strategy.clone();
-            Ok(Series { name, points: points.collect(), ..Series::default() })
-        });
-        let chart = Chart {
-            title: format!("{program}: distinct observations"),
-            x: "schedules".into(),
-            y: "observations".into(),
-            x_scale: Scale::Logarithmic,
-            shape: Shape::Lines,
-            series: series.collect::<Result<_, StoreError>>()?,
-        };
-        body += &format!("<figure>{}</figure>\n", chart.to_svg());
+        body += &covered(store, &cells, program)?;
         body += &machines::section(&cells, program);
     }
     let title = "Campaign of Dally";
@@ -81,6 +65,40 @@ pub fn page(store: &Store) -> Result<String, StoreError> {
          'unsafe-inline'\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n\
          {body}</body>\n</html>\n"
     ))
+}
+
+/// The curves of what a program's schedules have covered, one for each strategy.
+fn covered(store: &Store, cells: &[CellFigures], program: &str) -> Result<String, StoreError> {
+    let (mut observed, mut reached) = (Vec::new(), Vec::new());
+    for cell in cells.iter().filter(|cell| cell.cell.program == program && !cell.is_old) {
+        let batches = store.batches(cell.id)?;
+        let series = |what: &str, of: &dyn Fn(&BatchFigures) -> Option<u64>| {
+            let point = |batch: &BatchFigures| Some((batch.schedules as f64, of(batch)? as f64));
+            let points = batches.iter().filter_map(point).collect();
+            let name = format!("{}{what}", cell.cell.strategy);
+            Series { name, points, ..Series::default() }
+        };
+        observed.push(series("", &|batch| Some(batch.observations)));
+        reached.push(series(": states", &|batch| Some(batch.reached?.0)));
+        reached.push(series(": ways", &|batch| Some(batch.reached?.1)));
+    }
+    reached.retain(|series| !series.points.is_empty());
+    let drawn = |what: &str, y: &str, series: Vec<Series>| {
+        let chart = Chart {
+            title: format!("{program}: {what}"),
+            x: "schedules".into(),
+            y: y.into(),
+            x_scale: Scale::Logarithmic,
+            shape: Shape::Lines,
+            series,
+        };
+        format!("<figure>{}</figure>\n", chart.to_svg())
+    };
+    let mut out = drawn("distinct observations", "observations", observed);
+    if !reached.is_empty() {
+        out += &drawn("states of machines entered, ways taken", "states, ways", reached);
+    }
+    Ok(out)
 }
 
 const STYLE: &str = "body { font: 14px/1.45 system-ui, sans-serif; margin: 20px; max-width: 1000px; } \

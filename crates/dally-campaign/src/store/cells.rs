@@ -48,6 +48,9 @@ pub struct BatchFigures {
     pub seconds: f64,
     /// The distinct observations up to its end.
     pub observations: u64,
+    /// How many states machines had entered and how many ways they had taken up to its end, as far as that was
+    /// counted.
+    pub reached: Option<(u64, u64)>,
 }
 
 impl Store {
@@ -148,12 +151,13 @@ impl Store {
 
     fn read_batches(&self, cell: i64) -> rusqlite::Result<Vec<BatchFigures>> {
         let mut batches = self.connection.prepare(
-            "SELECT first + count, sum(seconds) OVER (ORDER BY first), observations FROM batches \
-             WHERE cell = ? ORDER BY first",
+            "SELECT first + count, sum(seconds) OVER (ORDER BY first), observations, entered, taken \
+             FROM batches WHERE cell = ? ORDER BY first",
         )?;
         let rows = batches.query_map([cell], |row| {
             let (schedules, seconds, observations) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            Ok(BatchFigures { schedules, seconds, observations })
+            let (entered, taken): (Option<u64>, Option<u64>) = (row.get(3)?, row.get(4)?);
+            Ok(BatchFigures { schedules, seconds, observations, reached: entered.zip(taken) })
         })?;
         rows.collect()
     }

@@ -1,9 +1,10 @@
 //! Keeping what came of a batch, all of it or nothing.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dally_core::report::{Batch, MergeError};
+use dally_core::report::{Batch, Census, MergeError};
 use dally_core::{Document as _, Finding, Report, Trace};
 use rusqlite::params;
 
@@ -69,9 +70,10 @@ impl Store {
     ) -> rusqlite::Result<()> {
         let Write { told, kept, document, whole, newness, finished, learned } = write;
         let transaction = self.connection.transaction()?;
+        let (entered, taken) = whole.census.as_deref().map(reached).unzip();
         let chance = whole.novelty.as_ref().and_then(|novelty| novelty.chance_of_new());
         transaction.execute(
-            "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 told.cell,
                 kept.batch.first,
@@ -81,6 +83,8 @@ impl Store {
                 kept.steps,
                 whole.observations,
                 chance,
+                entered,
+                taken,
                 document
             ],
         )?;
@@ -144,6 +148,14 @@ fn ended(report: &Report) -> Option<String> {
         Ended::Stuck => Some("a step does not come back".into()),
         _ => None,
     }
+}
+
+/// How many states machines have entered, and how many ways from one to another they have taken.
+fn reached(census: &Census) -> (u64, u64) {
+    let states = || census.machines.values().flat_map(|machine| machine.states.values());
+    let on = states().flat_map(|state| state.ways.values());
+    let taken = on.flat_map(BTreeMap::values).filter(|count| **count > 0).count();
+    (states().filter(|state| state.entered > 0).count() as u64, taken as u64)
 }
 
 /// Traces are in the files of findings, and nowhere else.

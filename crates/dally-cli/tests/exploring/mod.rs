@@ -1,7 +1,8 @@
 //! `dally explore`: by lines of text, and as a page to those who may have it.
 
 use std::io::Write as _;
-use std::process::Stdio;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Stdio};
 
 use crate::command::{Ran, Scratch, command, ran};
 use crate::serving::Served;
@@ -78,4 +79,42 @@ fn each_tab_has_a_session_of_its_own() {
     assert_eq!(post("ask/3", "{\"do\":\"look\"}").0, 404);
     assert!(post("ask/1", "{\"do\":\"fly\"}").1.contains("the request cannot be read"));
     assert!(post("ask/1", "nonsense").1.contains("the request cannot be read"));
+}
+
+/// Cargo, as `cargo dally explore TEST` calls it: the tests of this very executable.
+const CARGO: &str = r#"#!/bin/sh
+case "$1" in
+metadata) echo '{"packages": [{"name": "my-bank", "dependencies": [{"name": "dally"}], "targets": []}]}' ;;
+*)
+    name=$2
+    shift 3
+    exec "$TESTS" "$name" "$@"
+    ;;
+esac
+"#;
+
+#[test]
+fn a_test_of_the_workspace_is_explored_by_its_name() {
+    let scratch = Scratch::new("explored-test");
+    let cargo = scratch.0.join("cargo");
+    std::fs::write(&cargo, CARGO).unwrap();
+    std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let explored = |name: &str, commands: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-dally"));
+        command.args(["dally", "explore", name, "--terminal"]).current_dir(&scratch.0);
+        command.env("CARGO", &cargo).env("TESTS", std::env::current_exe().unwrap());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(commands.as_bytes()).unwrap();
+        ran(child.wait_with_output().unwrap(), &scratch.0)
+    };
+    let shown = explored("lost_update", "1\nback\nsearch random\nsave found.schedule\n");
+    assert_eq!(shown.code, 0, "{shown:?}");
+    assert!(shown.out.contains("after 1 step"), "{}", shown.out);
+    assert!(shown.out.contains("found a bug, ") && shown.out.contains("an update was lost"));
+    let text = std::fs::read_to_string(scratch.0.join("found.schedule")).unwrap();
+    let schedule = dally::contract::Schedule::parse(&text).unwrap();
+    assert_eq!(schedule.program, "cli::campaigning::fixtures::lost_update");
+    let none = explored("no_such_test", "");
+    assert!(none.code == 2 && none.err.contains("no_such_test"), "{none:?}");
 }

@@ -42,21 +42,39 @@ pub enum Resource {
 impl Resource {
     /// A hash that tells resources apart.
     pub fn digest(self) -> u64 {
-        let (kind, whose, number) = match self {
-            Resource::Execution => (1, 0, 0),
-            Resource::Monitors => (2, 0, 0),
-            Resource::Worker(worker) => (3, worker.to_bits(), 0),
-            Resource::Life(worker) => (4, worker.to_bits(), 0),
-            Resource::Inbox(worker) => (5, worker.to_bits(), 0),
-            Resource::Message(message) => (6, message.sender.to_bits(), message.number),
-            Resource::Object(object) => (7, object.creator.to_bits(), object.number),
-            Resource::Receiver(object) => (8, object.creator.to_bits(), object.number),
+        let [kind, whose, number] = self.words();
+        match self {
+            Resource::Entry(..) => mix(mix(kind, number), whose),
+            _ => mix(number << 8 | kind, whose),
+        }
+    }
+
+    /// One of 64 bits, that of a weaker hash. Samplers ask for it in every step.
+    #[inline]
+    pub(super) fn element(self) -> u64 {
+        let [kind, whose, number] = self.words();
+        // The beginnings of workers' ids, which tell most of them apart, come to the low bits.
+        let all = whose.rotate_left(16).wrapping_add(number << 5).wrapping_add(kind);
+        1 << (all.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58)
+    }
+
+    #[inline]
+    fn words(self) -> [u64; 3] {
+        let of = |kind, id: ObjectId| [kind, id.creator.to_bits(), u64::from(id.number)];
+        match self {
+            Resource::Execution => [1, 0, 0],
+            Resource::Monitors => [2, 0, 0],
+            Resource::Worker(worker) => [3, worker.to_bits(), 0],
+            Resource::Life(worker) => [4, worker.to_bits(), 0],
+            Resource::Inbox(worker) => [5, worker.to_bits(), 0],
+            Resource::Message(message) => [6, message.sender.to_bits(), message.number.into()],
+            Resource::Object(object) => of(7, object),
+            Resource::Receiver(object) => of(8, object),
             Resource::Entry(object, entry) => {
-                let number = u64::from(object.number) << 32 | u64::from(entry);
-                return mix(mix(9, number), object.creator.to_bits());
+                let [kind, creator, number] = of(9, object);
+                [kind, creator, number << 32 | u64::from(entry)]
             }
-        };
-        mix(u64::from(number) << 8 | kind, whose)
+        }
     }
 }
 

@@ -88,10 +88,10 @@
       here.answers.forEach((answer, value) => add(answer, "", { do: "answer", value }));
       if (here.range) {
         // A number may be greater than a number of JavaScript, so it is written as text.
-        const input = element("input", { id: "input", value: String(here.range[2]), "aria-label": "Number" });
+        const input = element("input", { id: "input", value: here.range[2], "aria-label": "Number" });
         const give = element("button", {}, "give this number");
         give.addEventListener("click", () => {
-          if (/^-?\d+$/.test(input.value.trim())) ask({ do: "answer", value: Number(input.value) });
+          if (/^-?\d+$/.test(input.value.trim())) ask({ do: "answer", value: input.value.trim() });
           else say("a number should stand here", true);
         });
         list.append(input, give);

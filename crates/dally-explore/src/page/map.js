@@ -2,6 +2,9 @@
 
 const ACROSS = 150;
 const DOWN = 34;
+// Of the names beside the circles: the most letters, and room for so many.
+const LETTERS = 18;
+const NAME = 7 * LETTERS;
 
 function drawMap(section, map, go) {
   section.replaceChildren();
@@ -17,7 +20,7 @@ function drawMap(section, map, go) {
   const steps = map.depth === 1 ? "1 step" : `${map.depth} steps`;
   section.append(element("h2", {}, `${many} within ${steps}${map.cut ? ", and more that are not drawn" : ""}`));
   const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("width", 90 + map.depth * ACROSS);
+  svg.setAttribute("width", 50 + NAME + map.depth * ACROSS);
   svg.setAttribute("height", 20 + Math.max(...columns.map((column) => (column || []).length)) * DOWN);
   const part = (tag, attributes, title) => {
     const made = document.createElementNS(SVG, tag);
@@ -45,7 +48,7 @@ function drawMap(section, map, go) {
     const circle = part("circle", { cx: at[index].x, cy: at[index].y, r: 8, class: look, tabindex: "0", role: "button", "aria-label": text }, text);
     circle.addEventListener("click", () => go(state.choices));
     circle.addEventListener("keydown", (event) => event.key === "Enter" && go(state.choices));
-    if (led) part("text", { x: at[index].x + 12, y: at[index].y + 4 }).textContent = led.worker.slice(0, 18);
+    if (led) part("text", { x: at[index].x + 12, y: at[index].y + 4 }).textContent = led.worker.slice(0, LETTERS);
   });
   section.append(svg);
 }

@@ -117,7 +117,9 @@ fn inside(worker: WorkerId, asked: &Asked, trace: &Trace) -> Place {
             };
             (messages.iter().map(payload).collect(), None)
         }
-        Asked::Input { least, most, given, .. } => (Vec::new(), Some((*least, *most, *given))),
+        Asked::Input { least, most, given, .. } => {
+            (Vec::new(), Some([least, most, given].map(i64::to_string)))
+        }
     };
     Place::Inside { worker, question, answers, range }
 }

@@ -68,12 +68,17 @@ class Diagram {
     this.onSelect = selected;
     this.order = new Order(model.steps, model.lanes.length);
     this.past = this.order.past(model.roots);
-    this.onlyPast = model.roots.length > 0 && this.past.includes(0);
+    // What led to the bug: its past without the steps that had no consequence.
+    this.led = this.past.slice();
+    for (const step of model.idle || []) this.led[step] = 0;
+    this.onlyPast = model.roots.length > 0 && this.led.includes(0);
     this.opened = new Set();
     if (model.difference < model.steps.length) this.opened.add(model.difference);
     this.rounds = 1;
     this.chosen = -1;
     this.focus = null;
+    // Which steps are to be shown at all, if not every one.
+    this.filter = null;
     this.hits = new Set();
     this.folded = new Set();
     this.foldWideKinds();
@@ -103,7 +108,16 @@ class Diagram {
   }
 
   shows(step) {
-    return !this.onlyPast || this.past[step] === 1 || this.opened.has(step);
+    if (this.opened.has(step)) return true;
+    return (!this.onlyPast || this.led[step] === 1) && (!this.filter || this.filter(step));
+  }
+
+  // Why these steps are left out.
+  why(from, to) {
+    const past = this.past.slice(from, to + 1);
+    if (this.filter) return "left out";
+    if (!past.includes(1)) return "not in the past of the bug";
+    return past.includes(0) ? "that did not lead to the bug" : "without a consequence";
   }
 
   // Rows and columns anew, after what is shown has changed.
@@ -221,7 +235,7 @@ class Diagram {
       const [from, to] = row.gap;
       made.classList.add("gap");
       const count = to - from + 1;
-      made.textContent = `… ${count} ${count === 1 ? "step" : "steps"} not in the past of the bug`;
+      made.textContent = `… ${count} ${count === 1 ? "step" : "steps"} ${this.why(from, to)}`;
       made.addEventListener("click", () => {
         for (let step = from; step <= to; step++) this.opened.add(step);
         this.layout();
@@ -316,14 +330,14 @@ class Diagram {
       const end = this.x(arrow.lane);
       const lost = arrow.how === "lost" || to < 0;
       const [x2, y2] = lost ? [x1 + (end - x1) * 0.6, y1 + ROW * 0.7] : [end, to * ROW + ROW / 2];
-      const kinds = { received: "message", ignored: "ignored", lost: "lost", waiting: "ignored", creation: "creation" };
+      const kinds = { received: "message", ignored: "ignored", lost: "lost", waiting: "ignored", creation: "creation", order: "order" };
       const near = this.chosen >= 0 && (arrow.from === this.chosen || arrow.to === this.chosen);
       const dim = this.focus && !(this.focus[arrow.from] && (arrow.to === null || this.focus[arrow.to]));
       const look = `${kinds[arrow.how]}${near ? " strong" : ""}${dim ? " dim" : ""}`;
       const words = { lost: "lost: ", waiting: "not received: ", ignored: "not handled: " };
       this.part(parts, "path", { d: `M${x1} ${y1} L${x2} ${y2}`, class: look }, (words[arrow.how] || "") + arrow.text);
       if (arrow.how === "lost") this.part(parts, "path", { d: `M${x2 - 4} ${y2 - 4} l8 8 m0 -8 l-8 8`, class: "cross" });
-      else if (!lost && arrow.how !== "creation") this.drawHead(parts, x1, y1, x2, y2, dim);
+      else if (!lost && arrow.how !== "creation" && arrow.how !== "order") this.drawHead(parts, x1, y1, x2, y2, dim);
     }
   }
 

@@ -7,7 +7,7 @@ use dally_core::words::visible;
 use dally_core::{Discard, Event, Finding, Heat, Item, Resource, Trace, Transition, WorkerId};
 use serde::Serialize;
 
-use crate::text::{Fate, Messages, Names, States, is_fault};
+use crate::text::{self, Fate, Messages, Names, States, Touched, is_fault};
 
 #[derive(Serialize)]
 pub(super) struct Model {
@@ -21,6 +21,9 @@ pub(super) struct Model {
     holds: Vec<Span>,
     /// Which steps the bug comes from, as indices; their past is shown first.
     roots: Vec<usize>,
+    /// Steps of that past without a consequence, as indices.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    idle: Vec<usize>,
     /// How many steps lead to the loop, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     stem: Option<usize>,
@@ -70,7 +73,7 @@ struct Step {
     fields: Option<String>,
 }
 
-/// A message or a creation.
+/// A message, a creation, or the order of two steps at something that their workers share.
 #[derive(Serialize)]
 struct Arrow {
     from: usize,
@@ -90,6 +93,7 @@ enum How {
     Lost,
     Waiting,
     Creation,
+    Order,
 }
 
 /// What holds of a lane from a step on, up to the step `to` or the end.
@@ -120,7 +124,9 @@ impl Model {
     pub fn of(finding: &Finding) -> Model {
         let nearest = finding.nearest.as_ref();
         let difference = nearest.map(|nearest| nearest.edit.step() - 1);
+        let idle = text::idle(finding);
         Model {
+            idle: (0..idle.len()).filter(|&at| idle[at]).collect(),
             stem: finding.lasso.as_ref().map(|lasso| lasso.stem),
             difference,
             nearest: nearest.map(|nearest| {
@@ -176,6 +182,7 @@ impl Model {
             waits: spans.waits.done,
             holds: spans.holds.done,
             roots,
+            idle: Vec::new(),
             stem: None,
             difference: None,
             nearest: None,
@@ -212,8 +219,26 @@ fn arrows(trace: &Trace, lanes: &BTreeMap<WorkerId, usize>) -> Vec<Arrow> {
         Some(Arrow { from, to, lane, text, how })
     });
     let mut arrows: Vec<Arrow> = sent.chain(created).collect();
+    arrows.extend(orders(trace, lanes));
     arrows.sort_by_key(|arrow| (arrow.from, arrow.to, arrow.lane));
     arrows
+}
+
+/// From each step to the next of another worker at a lock, a channel or the like, as the text tells it.
+fn orders(trace: &Trace, lanes: &BTreeMap<WorkerId, usize>) -> Vec<Arrow> {
+    let mut touched: BTreeMap<Resource, Touched> = BTreeMap::new();
+    let mut orders: BTreeMap<(usize, usize), Arrow> = BTreeMap::new();
+    for (at, step) in trace.steps.iter().enumerate() {
+        let Some(&lane) = lanes.get(&step.worker) else { continue };
+        for item in &step.items {
+            let Item::Event(Event::Accessed { access, what }) = item else { continue };
+            let before = touched.entry(access.resource).or_default().by(step.worker, at, *access);
+            let Some((_, from)) = before.filter(|_| !what.is_empty()) else { continue };
+            let arrow = Arrow { from, to: Some(at), lane, text: clipped(what), how: How::Order };
+            orders.entry((from, at)).or_insert(arrow);
+        }
+    }
+    orders.into_values().collect()
 }
 
 #[derive(Default)]

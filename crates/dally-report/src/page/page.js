@@ -3,6 +3,8 @@
 (function () {
   const model = JSON.parse(document.getElementById("model").textContent);
   copyButtons();
+  // From here on it is said below whether the list is shown; nothing is laid out before that.
+  document.getElementById("list").classList.remove("early");
   if (!model.steps.length) return;
 
   const items = document.querySelectorAll("#list ol > li");
@@ -12,12 +14,12 @@
   const [section, list] = ["diagram", "list"].map((id) => document.getElementById(id));
   const panes = element("div", { class: "panes" });
   panes.append(diagram.scroll, panel.aside);
-  const { tools, search, count, views } = toolbar();
+  const { tools, search, count, who, hits } = toolbar();
   section.before(tools);
   section.append(panes);
   section.hidden = false;
   list.hidden = true;
-  items.forEach((item, at) => item.classList.toggle("outside", !diagram.past[at]));
+  items.forEach((item, at) => item.classList.toggle("outside", !diagram.led[at]));
   diagram.layout();
   select(model.steps.length - 1);
   showNearest();
@@ -61,9 +63,9 @@
     };
     const asDiagram = button("Diagram", true, "Lanes of workers, time downwards", () => view(section));
     const asList = button("List", false, "All steps as text", () => view(list));
-    const inPast = diagram.past.reduce((sum, step) => sum + step, 0);
-    const outside = model.steps.length - inPast;
-    const only = button(`Only what led to the bug (${inPast} of ${model.steps.length} steps)`, diagram.onlyPast, `${outside} of ${model.steps.length} steps are not in the past of the bug`, (made) => {
+    const led = diagram.led.reduce((sum, step) => sum + step, 0);
+    const outside = model.steps.length - led;
+    const only = button(`Only what led to the bug (${led} of ${model.steps.length} steps)`, diagram.onlyPast, `${outside} of ${model.steps.length} steps are not in the past of the bug, or without a consequence`, (made) => {
       diagram.onlyPast = !diagram.onlyPast;
       diagram.opened.clear();
       press(made, diagram.onlyPast);
@@ -81,9 +83,22 @@
       if (event.key === "Escape") search.blur();
       event.stopPropagation();
     });
+    const who = element("select", { id: "who", "aria-label": "Steps of which workers" });
+    who.append(new Option("All workers", ""));
+    const kinds = Array.from(new Set(model.lanes.map((lane) => lane.kind)));
+    // A kind of one worker is that worker.
+    kinds.forEach((kind) => model.lanes.filter((lane) => lane.kind === kind).length > 1 && who.append(new Option(`All of kind ${kind}`, `kind ${kind}`)));
+    model.lanes.forEach((lane, at) => who.append(new Option(lane.name, `lane ${at}`)));
+    who.addEventListener("change", filter);
+    who.addEventListener("keydown", (event) => event.stopPropagation());
+    const hits = button("Only hits", false, "Only steps with the text that is searched for", (made) => {
+      press(made, made.getAttribute("aria-pressed") !== "true");
+      filter();
+    });
+    hits.id = "hits";
     const hint = element("span", { class: "hint" }, "↑ ↓ steps · c causes · p only the past · / search · Esc");
-    tools.append(asDiagram, asList, only, causes, search, count, hint);
-    return { tools, search, count, views: { view } };
+    tools.append(asDiagram, asList, only, causes, who, search, hits, count, hint);
+    return { tools, search, count, who, hits };
   }
 
   function select(step) {
@@ -118,7 +133,20 @@
       });
     }
     count.textContent = wanted ? `${diagram.hits.size} found` : "";
-    diagram.draw();
+    if (hits.getAttribute("aria-pressed") === "true") filter();
+    else diagram.draw();
+  }
+
+  // Only steps of some workers, only those with what is searched for: in the diagram and in the list.
+  function filter() {
+    const onlyHits = hits.getAttribute("aria-pressed") === "true" && search.value !== "";
+    const [what, of] = [who.value.slice(0, 4), who.value.slice(5)];
+    const isOf = (lane) => !what || (what === "kind" ? model.lanes[lane].kind === of : lane === Number(of));
+    const shown = (step) => isOf(model.steps[step].w) && (!onlyHits || diagram.hits.has(step));
+    diagram.filter = what || onlyHits ? shown : null;
+    diagram.opened.clear();
+    items.forEach((item, at) => (item.hidden = Boolean(diagram.filter) && !shown(at)));
+    diagram.layout();
   }
 
   function nextHit(direction) {

@@ -93,7 +93,10 @@ class Panel {
     if (waits) this.list("Waits afterwards", [`to ${waits}`]);
     const holds = model.holds.filter((span) => span.lane === me && span.from <= step && (span.to === null || span.to > step));
     this.list("Holds afterwards", holds.map((span) => `${span.text} (since step ${span.from + 1})`));
-    const inbox = model.arrows.filter((arrow) => arrow.lane === me && arrow.how !== "creation" && arrow.how !== "lost" && arrow.from < step && (arrow.to === null || arrow.to >= step));
+    const received = model.arrows.filter((arrow) => arrow.lane === me && arrow.how === "received" && arrow.to <= step);
+    const last = received.reduce((last, arrow) => (last && last.to > arrow.to ? last : arrow), null);
+    if (last) this.list("Last received", [`${last.text} (in step ${last.to + 1})`]);
+    const inbox = model.arrows.filter((arrow) => arrow.lane === me && !["creation", "lost", "order"].includes(arrow.how) && arrow.from < step && (arrow.to === null || arrow.to >= step));
     this.list("Inbox before", inbox.map((arrow) => `${arrow.text} (sent in step ${arrow.from + 1})`));
     const monitors = model.monitors.map((monitor) => {
       const span = monitor.spans.filter((span) => span.from <= step).pop();

@@ -1,8 +1,9 @@
 //! The parts of the page that are plain HTML.
 
 use std::fmt::Write;
+use std::path::{Component, Path};
 
-use dally_core::Finding;
+use dally_core::{Finding, Location, Problem};
 use serde::Serialize;
 
 use super::escaped;
@@ -22,17 +23,94 @@ pub(super) fn json_in_html(data: &impl Serialize) -> String {
     crate::json::visible(&json).replace('<', "\\u003c").replace('&', "\\u0026")
 }
 
-pub(super) fn facts_table(facts: &[(&'static str, String)]) -> String {
+pub(super) fn facts_table(facts: &[(&'static str, String)], links: &Links) -> String {
     let rows = facts.iter().map(|(label, fact)| {
-        format!("<tr><th scope=\"row\">{label}</th><td>{}</td></tr>\n", escaped(fact))
+        format!("<tr><th scope=\"row\">{label}</th><td>{}</td></tr>\n", links.linked(fact))
     });
     format!("<table class=\"facts\">\n{}</table>\n", rows.collect::<String>())
 }
 
+/// Places in the source, linked where their files are seen from the page.
+pub(super) struct Links {
+    /// The place as the page shows it, and the file relative to the page.
+    places: Vec<(String, String)>,
+}
+
+impl Links {
+    pub fn of(finding: &Finding, about: &About) -> Links {
+        let mut places: Vec<&Location> = finding.bug.location.iter().collect();
+        if let Problem::Deadlock { waiting } = &*finding.bug.problem {
+            let waits = waiting.iter().flat_map(|waiting| &waiting.on);
+            places.extend(waits.filter_map(|wait| Some(&wait.place.as_ref()?.location)));
+        }
+        let page = about.page.as_ref().or(about.saved.as_ref());
+        let from = page.and_then(|page| std::path::absolute(page).ok());
+        let link = |at: &Location| {
+            let file = source::find(Path::new(&at.file), about.source_root.as_deref())?;
+            let file = relative(from.as_ref()?.parent()?, &file)?;
+            Some((escaped(&at.to_string()), file))
+        };
+        let mut places: Vec<_> = places.into_iter().filter_map(link).collect();
+        places.sort();
+        places.dedup();
+        Links { places }
+    }
+
+    /// A text as HTML with the places in it linked. A place that begins another one is not taken for it.
+    pub fn linked(&self, text: &str) -> String {
+        let mut out = String::new();
+        let text = escaped(text);
+        let mut rest = text.as_str();
+        while let Some((at, (place, file))) = self.first(rest) {
+            let (before, after) = (&rest[..at], &rest[at + place.len()..]);
+            out += &format!("{before}<a href=\"{file}\">{place}</a>");
+            rest = after;
+        }
+        out + rest
+    }
+
+    fn first(&self, text: &str) -> Option<(usize, &(String, String))> {
+        let whole = |at: usize, place: &str| {
+            !text[at + place.len()..].starts_with(|next: char| next.is_ascii_digit())
+        };
+        let found = self.places.iter().filter_map(|link| {
+            let mut all = text.match_indices(link.0.as_str()).map(|(at, _)| at);
+            Some((all.find(|&at| whole(at, &link.0))?, link))
+        });
+        found.min_by_key(|(at, _)| *at)
+    }
+}
+
+/// A file as a link from a page in this directory; both are absolute.
+fn relative(directory: &Path, file: &Path) -> Option<String> {
+    let [from, to]: [Vec<Component<'_>>; 2] =
+        [directory, file].map(|path| path.components().collect());
+    let is_plain = |part: &Component<'_>| !matches!(part, Component::ParentDir);
+    let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    if common == 0 || !from.iter().chain(&to).all(is_plain) {
+        return None;
+    }
+    let up = from[common..].iter().map(|_| Some("..".to_owned()));
+    let down = to[common..].iter().map(|part| part.as_os_str().to_str().map(encoded));
+    let parts: Vec<String> = up.chain(down).collect::<Option<_>>()?;
+    Some(parts.join("/"))
+}
+
+/// A part of a path as URLs have it.
+fn encoded(part: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let bytes = part.bytes().map(|byte| match plain(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    bytes.collect()
+}
+
 /// The place of the bug with the lines around it, the line itself marked.
-pub(super) fn source_lines(finding: &Finding, about: &About) -> String {
+pub(super) fn source_lines(finding: &Finding, about: &About, links: &Links) -> String {
     let Some(at) = &finding.bug.location else { return String::new() };
-    let mut out = format!("<p class=\"place\">at <code>{}</code></p>\n", escaped(&at.to_string()));
+    let place = links.linked(&at.to_string());
+    let mut out = format!("<p class=\"place\">at <code>{place}</code></p>\n");
     let Some(text) = source::read(at, about.source_root.as_deref()) else { return out };
     let line = at.line as usize;
     out += "<pre class=\"source\">";
@@ -99,4 +177,29 @@ pub(super) fn nearest(told: &Parts) -> String {
          <details><summary>Its steps</summary>\n<ol>\n{steps}</ol>\n</details>\n</section>\n",
         escaped(&otherwise.sentence)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_linked_from_where_the_page_is() {
+        let link = |directory: &str, file: &str| relative(Path::new(directory), Path::new(file));
+        assert_eq!(link("/a/.dally", "/a/src/my pool.rs").unwrap(), "../src/my%20pool.rs");
+        assert_eq!(link("/a", "/a/src/ä.rs").unwrap(), "src/%C3%A4.rs");
+        assert_eq!(link("/a/../b", "/a/src/x.rs"), None);
+        assert_eq!(link("a", "/a/src/x.rs"), None);
+    }
+
+    #[test]
+    fn places_are_linked_as_a_whole() {
+        let place = |line: &str| (format!("src/x.rs:{line}"), "../src/x.rs".to_owned());
+        let links = Links { places: vec![place("1:2"), place("1:23")] };
+        assert_eq!(
+            links.linked("<at> src/x.rs:1:23, src/x.rs:1:2 and src/x.rs:1:234"),
+            "&lt;at&gt; <a href=\"../src/x.rs\">src/x.rs:1:23</a>, \
+             <a href=\"../src/x.rs\">src/x.rs:1:2</a> and src/x.rs:1:234"
+        );
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dally_core::{Discard, Event, Item, MessageId, Trace, Transition, WorkerId};
+use dally_core::{Access, Discard, Event, Item, MessageId, Trace, Transition, WorkerId};
 
 /// The sends and the fates of all messages of a trace. Steps count from 1.
 #[derive(Default)]
@@ -58,6 +58,30 @@ impl<'a> Messages<'a> {
     /// The payload of a message, if the trace has its send.
     pub fn payload(&self, message: MessageId) -> Option<&'a str> {
         self.sent.get(&message).map(|sent| sent.payload)
+    }
+}
+
+/// The last write and the last access of an object: worker and step.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Touched {
+    written: Option<(WorkerId, usize)>,
+    accessed: Option<(WorkerId, usize)>,
+}
+
+impl Touched {
+    /// A worker accesses it in this step. Answers the access of another one that this comes after.
+    pub fn by(
+        &mut self,
+        worker: WorkerId,
+        step: usize,
+        access: Access,
+    ) -> Option<(WorkerId, usize)> {
+        let before = if access.only_reads() { self.written } else { self.accessed };
+        self.accessed = Some((worker, step));
+        if !access.only_reads() {
+            self.written = Some((worker, step));
+        }
+        before.filter(|(other, _)| *other != worker)
     }
 }
 

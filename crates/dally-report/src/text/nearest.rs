@@ -2,7 +2,8 @@
 
 use dally_core::words::count;
 use dally_core::{
-    Access, Choice, Edit, Event, Finding, Item, MessageId, Nearest, Tag, TraceStep, WorkerId,
+    Access, BugKind, Choice, Edit, Event, Finding, Item, MessageId, Nearest, Tag, TraceStep,
+    WorkerId,
 };
 
 use super::causality::{Fate, Messages, Names};
@@ -20,9 +21,10 @@ pub(crate) fn sentence(finding: &Finding, nearest: &Nearest) -> String {
         Edit::Value { step, was, instead, .. } => value(finding, *step, *was, *instead),
     };
     let had = had.unwrap_or_else(|| "Had its schedule been the one below".to_owned());
-    match nearest.ends {
-        true => format!("{had}, nothing would have happened."),
-        false => {
+    match (nearest.ends, finding.bug.kind()) {
+        (true, BugKind::Livelock) => format!("{had}, the program would have come to its end."),
+        (true, _) => format!("{had}, nothing would have happened."),
+        (false, _) => {
             let steps = nearest.trace.steps.len().saturating_sub(nearest.edit.step() - 1);
             let steps = count(steps as u64, "step");
             format!("{had}, no bug would have shown in the {steps} that follow.")

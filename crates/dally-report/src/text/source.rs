@@ -45,7 +45,7 @@ pub(crate) fn read(at: &Location, root: Option<&Path>) -> Option<String> {
 
 /// The compiler names files from the root of the workspace, and tests run in the root of their
 /// package. So the directory with the lock file is tried first, then `root` and those above it.
-fn find(file: &Path, root: Option<&Path>) -> Option<PathBuf> {
+pub(crate) fn find(file: &Path, root: Option<&Path>) -> Option<PathBuf> {
     if file.is_absolute() {
         return file.is_file().then(|| file.to_owned());
     }

@@ -8,7 +8,7 @@ use dally_core::{
     Transition, WorkerId,
 };
 
-use super::causality::{Fate, Messages, Names, States};
+use super::causality::{Fate, Messages, Names, States, Touched};
 use super::style::Ink;
 use super::words::clip;
 
@@ -49,13 +49,6 @@ pub(crate) struct Line {
 pub(crate) enum Gone {
     Halted(usize),
     Crashed(usize),
-}
-
-/// The last write and the last access of an object: worker and step.
-#[derive(Clone, Copy, Default)]
-struct Touched {
-    written: Option<(WorkerId, usize)>,
-    accessed: Option<(WorkerId, usize)>,
 }
 
 impl<'a> Story<'a> {
@@ -334,17 +327,9 @@ impl<'a> Story<'a> {
     }
 
     fn accessed(&mut self, number: usize, me: WorkerId, access: Access) -> String {
-        let touched = self.touched.entry(access.resource).or_default();
-        let before = if access.only_reads() { touched.written } else { touched.accessed };
-        touched.accessed = Some((me, number));
-        if !access.only_reads() {
-            touched.written = Some((me, number));
-        }
-        match before {
-            Some((other, step)) if other != me => {
-                format!(" (after {}, step {step})", self.names.of(other))
-            }
-            _ => String::new(),
+        match self.touched.entry(access.resource).or_default().by(me, number, access) {
+            Some((other, step)) => format!(" (after {}, step {step})", self.names.of(other)),
+            None => String::new(),
         }
     }
 

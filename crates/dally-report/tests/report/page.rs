@@ -55,8 +55,8 @@ fn nothing_that_a_program_says_becomes_a_part_of_the_page_itself() {
     (about.program, about.replay) = (EVIL.into(), vec![EVIL.into()]);
     about.saved = Some(EVIL.into());
     let html = page::finding(&finding, &run, &about);
-    assert_eq!(html.matches("<script").count(), 2, "the data and the script");
-    assert_eq!(html.matches("</script").count(), 2);
+    assert_eq!(html.matches("<script").count(), 3, "the data and two scripts");
+    assert_eq!(html.matches("</script").count(), 3);
     assert_eq!(html.matches("<!--").count(), 0);
     assert_eq!(html.matches("<img").count(), 0);
     assert!(!html.contains(['\u{202e}', '\x1b']));

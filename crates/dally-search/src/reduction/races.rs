@@ -155,7 +155,9 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
     pub(super) fn is_reversible(&self, first: usize, second: usize) -> bool {
         let (one, other) = (&self.nodes[first], &self.nodes[second]);
         let (Some(before), Some(after)) = (&one.step, &other.step) else { return false };
-        if before.footprint.only_passes_message(&after.footprint) {
+        let hopeless = before.footprint.only_passes_message(&after.footprint)
+            || before.footprint.waits_for_value(&after.footprint);
+        if hopeless {
             return false;
         }
         let own = &self.seats.steps[other.seat];

@@ -163,6 +163,7 @@ impl Chains {
             self.forget();
         }
         let lasts = point.system.pending_lasts();
+        let restarted = !self.started.is_empty();
         if let Some(Stepping { worker, place, past }) = self.stepping.take() {
             let standing = &mut self.standings[place];
             (standing.past, standing.next, standing.receives) = (past, None, false);
@@ -184,11 +185,17 @@ impl Chains {
             }
             self.started.clear();
         }
-        std::mem::swap(&mut self.enabled, &mut self.before);
-        self.enabled.clear();
-        // Both are sorted, and most workers were enabled before.
+        // Both are sorted, and most workers were enabled before and have their next steps.
+        let mut same = 0;
+        if lasts && !restarted {
+            let both = self.enabled.iter().zip(point.enabled);
+            same = both.take_while(|(before, worker)| before.0 == **worker).count();
+        }
+        self.before.clear();
+        self.before.extend_from_slice(&self.enabled[same..]);
+        self.enabled.truncate(same);
         let mut at = 0;
-        for &worker in point.enabled {
+        for &worker in &point.enabled[same..] {
             while self.before.get(at).is_some_and(|before| before.0 < worker) {
                 at += 1;
             }

@@ -1,22 +1,32 @@
 //! An online partition of a growing order of steps into chains.
 
+use std::ops::Range;
+
 use fastrand::Rng;
 
-/// For each chain, how many of its steps a step follows from: a range of [`Partition::numbers`],
-/// since every step hands its past on to several others.
+/// The chains whose last steps a step follows from, each with how many steps it has: a range of
+/// [`Partition::lasts`], since every step hands its past on to several others. Of a chain that has gone on since
+/// then nothing needs to be known, for what comes later follows from its last step by another way or never.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Past {
-    start: usize,
-    length: usize,
+    start: u32,
+    length: u32,
+}
+
+impl Past {
+    #[inline]
+    fn range(self) -> Range<usize> {
+        self.start as usize..(self.start + self.length) as usize
+    }
 }
 
 /// A step that can be taken now or later.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
-    pub(super) chain: usize,
+    pub(super) chain: u32,
+    pub(super) past: Past,
     /// How many steps came up before it.
     pub(super) number: u64,
-    pub(super) past: Past,
 }
 
 /// The lowest priority of chains that have not fallen.
@@ -27,109 +37,128 @@ const HIGH: u64 = 1 << 32;
 /// `w (w + 1) / 2` chains of an order of width `w`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Partition {
-    /// Of each chain: how many steps it has, the set that it is in, and its priority.
-    lengths: Vec<u32>,
-    set_of: Vec<u32>,
-    priorities: Vec<u64>,
+    chains: Vec<Chain>,
     /// The `i`-th set has at most `i + 1` chains.
-    sets: Vec<Vec<usize>>,
+    sets: Vec<Vec<u32>>,
     /// How many sets there are in this schedule; more are kept for their memory.
     open_sets: usize,
     /// The pasts of steps, one after another.
-    numbers: Vec<u32>,
+    lasts: Vec<Last>,
     /// How many of them were needed when that was last looked at.
     needed: usize,
     /// Kept for its memory.
-    spare: Vec<u32>,
+    spare: Vec<Last>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Chain {
+    /// How many steps it has.
+    length: u32,
+    set: u32,
+    priority: u64,
+}
+
+/// The last step of a chain, or one that was.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    chain: u32,
+    /// How many steps the chain has up to this one.
+    length: u32,
 }
 
 impl Partition {
     pub(super) fn clear(&mut self) {
-        self.lengths.clear();
-        self.set_of.clear();
-        self.priorities.clear();
+        self.chains.clear();
         self.sets[..self.open_sets].iter_mut().for_each(Vec::clear);
         self.open_sets = 0;
-        self.numbers.clear();
+        self.lasts.clear();
         self.needed = 0;
     }
 
     /// Whether most of the pasts are likely to be those of steps long taken.
     pub(super) fn is_crowded(&self) -> bool {
-        self.numbers.len() > (4 * self.needed).max(1 << 13)
+        self.lasts.len() > (4 * self.needed).max(1 << 13)
     }
 
     /// Keeps these pasts alone.
     pub(super) fn keep<'p>(&mut self, pasts: impl Iterator<Item = &'p mut Past>) {
-        std::mem::swap(&mut self.numbers, &mut self.spare);
-        self.numbers.clear();
+        std::mem::swap(&mut self.lasts, &mut self.spare);
+        self.lasts.clear();
         for past in pasts {
-            let start = self.numbers.len();
-            self.numbers.extend_from_slice(&self.spare[past.start..][..past.length]);
+            let start = self.lasts.len() as u32;
+            self.lasts.extend_from_slice(&self.spare[past.range()]);
             past.start = start;
         }
-        self.needed = self.numbers.len();
+        self.needed = self.lasts.len();
     }
 
     #[inline]
     pub(super) fn priority(&self, step: &Pending) -> u64 {
-        self.priorities[step.chain]
+        self.chains[step.chain as usize].priority
     }
 
-    pub(super) fn set_priority(&mut self, chain: usize, priority: u64) {
-        self.priorities[chain] = priority;
+    pub(super) fn set_priority(&mut self, chain: u32, priority: u64) {
+        self.chains[chain as usize].priority = priority;
     }
 
     /// Adds a maximal step that follows from `past`.
     pub(super) fn add(&mut self, past: Past, number: u64, rng: &mut Rng) -> Pending {
-        let (set, chain) = self.place(past, rng);
+        let start = self.lasts.len();
+        let mut goes_on = u32::MAX;
+        for at in past.range() {
+            let last = self.lasts[at];
+            let chain = &self.chains[last.chain as usize];
+            if chain.length == last.length {
+                self.lasts.push(last);
+                goes_on = goes_on.min(chain.set);
+            }
+        }
+        let (set, chain) = self.place(start, goes_on as usize, rng);
         if set > 0 {
             // This set and the one below exchange their chains, all but `chain`.
             self.sets[set].retain(|&other| other != chain);
             self.sets.swap(set - 1, set);
             self.sets[set].push(chain);
             for set in [set - 1, set] {
-                self.sets[set].iter().for_each(|&chain| self.set_of[chain] = set as u32);
+                for &chain in &self.sets[set] {
+                    self.chains[chain as usize].set = set as u32;
+                }
             }
         }
-        self.lengths[chain] += 1;
-        let (start, length) = (self.numbers.len(), past.length.max(chain + 1));
-        self.numbers.extend_from_within(past.start..past.start + past.length);
-        self.numbers.resize(start + length, 0);
-        self.numbers[start + chain] = self.lengths[chain];
-        Pending { chain, number, past: Past { start, length } }
+        let length = &mut self.chains[chain as usize].length;
+        *length += 1;
+        let own = Last { chain, length: *length };
+        match self.lasts[start..].iter_mut().find(|last| last.chain == chain) {
+            Some(last) => *last = own,
+            None => self.lasts.push(own),
+        }
+        let past = Past { start: start as u32, length: (self.lasts.len() - start) as u32 };
+        Pending { chain, number, past }
     }
 
-    /// The chain that the step continues, in the lowest set that has one: a chain whose last step
-    /// is in the past, or a new one if the set has room.
-    fn place(&mut self, past: Past, rng: &mut Rng) -> (usize, usize) {
-        let past = &self.numbers[past.start..past.start + past.length];
-        // Few chains go on, and nearly all are looked at: without a branch, several at once.
-        let chains = past.iter().zip(&self.lengths).zip(&self.set_of);
-        let sets =
-            chains.map(|((known, length), &set)| if known == length { set } else { u32::MAX });
-        let goes_on = sets.fold(u32::MAX, u32::min) as usize;
-        let has_room = (0..self.open_sets).find(|&set| self.sets[set].len() <= set);
-        let has_room = has_room.unwrap_or(self.open_sets);
-        if goes_on <= has_room {
-            let is_last = |&&chain: &&usize| past.get(chain) == Some(&self.lengths[chain]);
-            if let Some(&chain) = self.sets[goes_on].iter().find(is_last) {
+    /// The chain that the step continues, in the lowest set that has one: a chain of those from `start` on in
+    /// `lasts`, none of which is in a set below `goes_on`, or a new one if the set has room.
+    fn place(&mut self, start: usize, goes_on: usize, rng: &mut Rng) -> (usize, u32) {
+        let below = goes_on.min(self.open_sets);
+        let has_room = (0..below).find(|&set| self.sets[set].len() <= set);
+        if has_room.is_none() && goes_on < self.open_sets {
+            let is_last = |chain: u32| self.lasts[start..].iter().any(|last| last.chain == chain);
+            if let Some(&chain) = self.sets[goes_on].iter().find(|&&chain| is_last(chain)) {
                 return (goes_on, chain);
             }
         }
-        (has_room, self.open(has_room, rng))
+        let set = has_room.unwrap_or(below);
+        (set, self.open(set, rng))
     }
 
     /// A new chain in this set, which may be the next one.
-    fn open(&mut self, set: usize, rng: &mut Rng) -> usize {
+    fn open(&mut self, set: usize, rng: &mut Rng) -> u32 {
         if set == self.sets.len() {
             self.sets.push(Vec::new());
         }
         self.open_sets = self.open_sets.max(set + 1);
-        let chain = self.lengths.len();
-        self.lengths.push(0);
-        self.set_of.push(set as u32);
-        self.priorities.push(rng.u64(HIGH..));
+        let chain = self.chains.len() as u32;
+        self.chains.push(Chain { length: 0, set: set as u32, priority: rng.u64(HIGH..) });
         self.sets[set].push(chain);
         chain
     }
@@ -182,7 +211,7 @@ mod tests {
             for (at, parent) in forest.iter().enumerate() {
                 let past = parent.map_or_else(Past::default, |parent| pending[parent].past);
                 let step = partition.add(past, at as u64, &mut rng);
-                match lasts.get_mut(step.chain) {
+                match lasts.get_mut(step.chain as usize) {
                     None => lasts.push(at),
                     Some(last) => {
                         assert!(is_below(&forest, *last, at), "{forest:?}: {last} then {at}");
@@ -192,7 +221,7 @@ mod tests {
                 pending.push(step);
             }
             let width = width(&forest);
-            let chains = partition.lengths.len();
+            let chains = partition.chains.len();
             assert!(chains <= width * (width + 1) / 2, "{forest:?}: {chains} for {width}");
         }
     }

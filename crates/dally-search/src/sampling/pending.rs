@@ -7,179 +7,218 @@ use crate::strategy::Point;
 
 /// The pending steps of all workers that were enabled in this schedule.
 ///
-/// What a step touches is asked for once, if that [lasts](dally_core::System::pending_lasts) and the worker was
-/// enabled all the time since then; otherwise in every state in which somebody wants to know it.
+/// Most workers that can step in a state could step in the one before. Only the part of the list of enabled
+/// workers that differs is looked up, and what a step touches is asked for once, if that
+/// [lasts](dally_core::System::pending_lasts) and the worker was enabled all the time since then.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PendingSteps {
-    /// Sorted by worker. The first `known` are those of this schedule; the others are kept for their memory.
+    /// The enabled workers, sorted.
+    enabled: Vec<Enabled>,
+    /// The first `known` are of this schedule, in the order in which their workers were met; the others are
+    /// kept for their memory.
     steps: Vec<PendingStep>,
     known: usize,
-    /// The places of the enabled workers among them, in the same order.
-    enabled: Vec<usize>,
-    /// The number of the present state, one more than that of the state one step before, and how many steps
-    /// workers had taken there.
-    state: u64,
+    /// The place of each worker that was met among `steps`, sorted by worker.
+    places: Vec<(WorkerId, u32)>,
+    /// The positions of the enabled workers that have no priority yet.
+    new: Vec<usize>,
+    /// How many steps workers had taken in the state that was last looked at.
     turns: usize,
-    lasts: bool,
-    /// The highest priority of an enabled worker, and the position of the last one that has it.
-    highest: (u64, usize),
+    /// Workers are held back whose [`Enabled::held`] is this.
+    hold: u32,
+    /// Kept for its memory.
+    spare: Vec<Enabled>,
 }
 
-#[derive(Clone, Debug)]
-struct PendingStep {
+/// An enabled worker with all that is needed of it in every state.
+#[derive(Clone, Copy, Debug)]
+struct Enabled {
     worker: WorkerId,
     priority: u64,
-    /// The state in which the worker was last enabled.
-    seen: u64,
-    /// Whether `touched` is that of this step, as is its [sieve](Footprint::sieve) if there is one.
-    asked: bool,
+    /// What is known of what the step touches, by [`PendingSteps::fact`]; 0 if it was not asked for.
+    fact: u64,
+    place: u32,
+    held: u32,
+}
+
+/// The next step of a worker; `priority` and `held` are up to date only while it is not enabled.
+#[derive(Clone, Debug, Default)]
+struct PendingStep {
     touched: Footprint,
-    sieve: Option<u64>,
-}
-
-impl Default for PendingStep {
-    fn default() -> PendingStep {
-        let (worker, touched) = (WorkerId::FAULTS, Footprint::default());
-        PendingStep { worker, priority: 0, seen: 0, asked: false, touched, sieve: None }
-    }
-}
-
-impl PendingStep {
-    #[inline]
-    fn sieve(&mut self) -> u64 {
-        *self.sieve.get_or_insert_with(|| self.touched.sieve())
-    }
+    priority: u64,
+    held: u32,
 }
 
 impl PendingSteps {
     /// Starts over, for a new schedule.
     pub(super) fn clear(&mut self) {
-        self.known = 0;
-    }
-
-    /// Looks at a state. `false`, and it has to be looked at anew, if a worker was never enabled before.
-    pub(super) fn look(&mut self, point: &Point<'_>) -> bool {
-        self.begin(point);
-        for &worker in point.enabled {
-            let Ok(place) = self.find(worker) else { return false };
-            self.see(place);
-        }
-        true
-    }
-
-    /// Looks at a state; workers that are new get a priority.
-    pub(super) fn look_and_add(&mut self, point: &Point<'_>, rng: &mut Rng) {
-        self.begin(point);
-        for &worker in point.enabled {
-            let place = self.find(worker).unwrap_or_else(|place| {
-                self.insert(place, worker, PendingSteps::fresh(worker, rng));
-                place
-            });
-            self.see(place);
-        }
-    }
-
-    fn begin(&mut self, point: &Point<'_>) {
         self.enabled.clear();
+        self.places.clear();
+        self.new.clear();
+        (self.known, self.hold) = (0, 1);
+    }
+
+    /// Looks at a state. `false` if some worker was never enabled before: it needs a [priority](PendingSteps::add).
+    #[inline]
+    pub(super) fn look(&mut self, point: &Point<'_>) -> bool {
         // Where an execution goes round a loop, steps are taken that nobody is asked for.
-        let follows = point.turns == self.turns + 1;
-        self.state += if follows { 1 } else { 2 };
-        (self.turns, self.lasts) = (point.turns, point.system.pending_lasts());
-        self.highest = (0, 0);
+        if point.turns != self.turns + 1 || !point.system.pending_lasts() {
+            self.enabled.iter_mut().for_each(|enabled| enabled.fact = 0);
+        }
+        self.turns = point.turns;
+        let same = self.enabled.iter().zip(point.enabled);
+        let same = same.take_while(|(known, worker)| known.worker == **worker).count();
+        if same < self.enabled.len() || same < point.enabled.len() {
+            self.change(same, point.enabled);
+        }
+        self.new.is_empty()
     }
 
+    /// Looks up the workers from position `from` on.
+    fn change(&mut self, from: usize, now: &[WorkerId]) {
+        let before = self.enabled.len();
+        let same = self.enabled[from..].iter().rev().zip(now[from..].iter().rev());
+        let same = same.take_while(|(known, worker)| known.worker == **worker).count();
+        let to = now.len() - same;
+        let mut old = std::mem::take(&mut self.spare);
+        old.clear();
+        old.extend_from_slice(&self.enabled[from..before - same]);
+        if now.len() > before {
+            self.enabled.resize(now.len(), Enabled::NOBODY);
+        }
+        self.enabled.copy_within(before - same..before, to);
+        self.enabled.truncate(now.len());
+        let mut left = &old[..];
+        for (at, &worker) in now.iter().enumerate().take(to).skip(from) {
+            while let [first, rest @ ..] = left
+                && first.worker < worker
+            {
+                self.leave(*first);
+                left = rest;
+            }
+            self.enabled[at] = match left {
+                [first, rest @ ..] if first.worker == worker => {
+                    left = rest;
+                    *first
+                }
+                _ => self.enter(worker, at),
+            };
+        }
+        left.iter().for_each(|&gone| self.leave(gone));
+        self.spare = old;
+    }
+
+    fn leave(&mut self, gone: Enabled) {
+        let step = &mut self.steps[gone.place as usize];
+        (step.priority, step.held) = (gone.priority, gone.held);
+    }
+
+    fn enter(&mut self, worker: WorkerId, at: usize) -> Enabled {
+        let place = match self.places.binary_search_by_key(&worker, |known| known.0) {
+            Ok(found) => self.places[found].1,
+            Err(found) => {
+                let place = self.known as u32;
+                self.places.insert(found, (worker, place));
+                self.known += 1;
+                if self.known > self.steps.len() {
+                    self.steps.push(PendingStep::default());
+                }
+                self.steps[place as usize].held = 0;
+                self.new.push(at);
+                place
+            }
+        };
+        let PendingStep { priority, held, .. } = self.steps[place as usize];
+        Enabled { worker, priority, fact: 0, place, held }
+    }
+
+    /// Draws a priority for each worker that is new.
+    pub(super) fn add(&mut self, rng: &mut Rng) {
+        for at in self.new.drain(..) {
+            let new = &mut self.enabled[at];
+            new.priority = fresh(new.worker, rng);
+        }
+    }
+
+    /// The enabled worker, by its position, of the highest priority of those that are not held back.
     #[inline]
-    fn see(&mut self, place: usize) {
-        let step = &mut self.steps[place];
-        step.asked &= step.seen + 1 == self.state;
-        step.seen = self.state;
-        if step.priority >= self.highest.0 {
-            self.highest = (step.priority, self.enabled.len());
-        }
-        self.enabled.push(place);
-    }
-
-    /// The place of a worker that comes after those in `enabled`, or where it would be.
-    #[inline]
-    fn find(&self, worker: WorkerId) -> Result<usize, usize> {
-        // Most workers come right after the one before.
-        let next = self.enabled.last().map_or(0, |place| place + 1);
-        let known = &self.steps[..self.known];
-        match known.get(next) {
-            Some(step) if step.worker == worker => Ok(next),
-            _ => known.binary_search_by_key(&worker, |step| step.worker),
-        }
-    }
-
-    fn insert(&mut self, place: usize, worker: WorkerId, priority: u64) {
-        if self.known == self.steps.len() {
-            self.steps.push(PendingStep::default());
-        }
-        let new = &mut self.steps[self.known];
-        (new.worker, new.priority, new.seen, new.asked) = (worker, priority, 0, false);
-        self.steps[place..=self.known].rotate_right(1);
-        self.known += 1;
-    }
-
-    /// The enabled worker, by its position, whose step has the highest priority, if there is one.
     pub(super) fn highest(&self) -> Option<usize> {
-        (!self.enabled.is_empty()).then_some(self.highest.1)
-    }
-
-    /// The same among those that are `free`.
-    pub(super) fn highest_of(&self, free: impl Fn(WorkerId) -> bool) -> Option<usize> {
-        let steps = self.enabled.iter().map(|&place| &self.steps[place]).enumerate();
-        let free = steps.filter(|(_, step)| free(step.worker));
-        free.max_by_key(|(_, step)| step.priority).map(|(at, _)| at)
-    }
-
-    /// What the next step of the enabled worker at this position touches.
-    pub(super) fn touched(&mut self, at: usize, point: &Point<'_>) -> &Footprint {
-        &self.asked(at, point).touched
-    }
-
-    #[inline]
-    fn asked(&mut self, at: usize, point: &Point<'_>) -> &mut PendingStep {
-        let step = &mut self.steps[self.enabled[at]];
-        if !step.asked {
-            point.system.pending(step.worker, &mut step.touched);
-            (step.sieve, step.asked) = (None, self.lasts);
+        let (mut highest, mut found) = (0, usize::MAX);
+        for (at, enabled) in self.enabled.iter().enumerate() {
+            let higher = (enabled.priority >= highest) & (enabled.held != self.hold);
+            // Which one is the highest cannot be predicted.
+            highest = std::hint::select_unpredictable(higher, enabled.priority, highest);
+            found = std::hint::select_unpredictable(higher, at, found);
         }
-        step
+        (found != usize::MAX).then_some(found)
+    }
+
+    /// Holds back the enabled worker at this position.
+    pub(super) fn hold_back(&mut self, at: usize) {
+        self.enabled[at].held = self.hold;
+    }
+
+    /// Holds back nobody any more.
+    pub(super) fn hold_nobody(&mut self) {
+        self.hold += 1;
+    }
+
+    /// A fact other than 0 about what the next step of the enabled worker at this position touches.
+    #[inline]
+    pub(super) fn fact(
+        &mut self,
+        at: usize,
+        point: &Point<'_>,
+        of: impl FnOnce(&Footprint) -> u64,
+    ) -> u64 {
+        let enabled = &mut self.enabled[at];
+        if enabled.fact == 0 {
+            let touched = &mut self.steps[enabled.place as usize].touched;
+            point.system.pending(enabled.worker, touched);
+            enabled.fact = of(touched);
+        }
+        enabled.fact
     }
 
     /// Draws a new priority for each step that races with that of the enabled worker at this position.
+    #[inline]
     pub(super) fn draw_racing(&mut self, picked: usize, point: &Point<'_>, rng: &mut Rng) {
-        let (local, sieve) = {
-            let step = self.asked(picked, point);
-            (step.touched.is_local(), step.sieve())
-        };
+        let sieve = self.fact(picked, point, Footprint::sieve);
+        if self.touched(picked).is_local() {
+            return self.draw(picked, rng);
+        }
         for at in 0..self.enabled.len() {
             if at == picked {
                 self.draw(at, rng);
-            } else if !local && self.asked(at, point).sieve() & sieve != 0 {
-                let [one, other] = [picked, at].map(|at| &self.steps[self.enabled[at]].touched);
-                if one.races(other) {
-                    self.renew(at, rng);
-                }
+            } else if self.fact(at, point, Footprint::sieve) & sieve != 0
+                && self.touched(picked).races(self.touched(at))
+            {
+                let enabled = &mut self.enabled[at];
+                enabled.priority = fresh(enabled.worker, rng);
             }
         }
     }
 
+    fn touched(&self, at: usize) -> &Footprint {
+        &self.steps[self.enabled[at].place as usize].touched
+    }
+
     /// The step of the enabled worker at this position is taken, and its next one gets a priority.
+    #[inline]
     pub(super) fn draw(&mut self, at: usize, rng: &mut Rng) {
-        self.renew(at, rng);
-        self.steps[self.enabled[at]].asked = false;
+        let enabled = &mut self.enabled[at];
+        (enabled.priority, enabled.fact) = (fresh(enabled.worker, rng), 0);
     }
+}
 
-    fn renew(&mut self, at: usize, rng: &mut Rng) {
-        let step = &mut self.steps[self.enabled[at]];
-        step.priority = PendingSteps::fresh(step.worker, rng);
-    }
+impl Enabled {
+    const NOBODY: Enabled =
+        Enabled { worker: WorkerId::FAULTS, priority: 0, fact: 0, place: 0, held: 0 };
+}
 
-    /// A priority for a new pending step. Faults are scarce: one in eight gets a high one.
-    fn fresh(worker: WorkerId, rng: &mut Rng) -> u64 {
-        let priority = rng.u64(1..);
-        if worker == WorkerId::FAULTS && rng.u8(..8) != 0 { 0 } else { priority }
-    }
+/// A priority for a new pending step. Faults are scarce: one in eight gets a high one.
+#[inline]
+fn fresh(worker: WorkerId, rng: &mut Rng) -> u64 {
+    let priority = rng.u64(1..);
+    if worker == WorkerId::FAULTS && rng.u8(..8) != 0 { 0 } else { priority }
 }

@@ -114,6 +114,14 @@ impl Strategy for Portfolio {
         self.members[member].strategy.begin(number)
     }
 
+    /// Its member.
+    fn group(&mut self, schedule: u64) -> usize {
+        let place = schedule.saturating_sub(self.first) as usize;
+        self.give(place);
+        self.batch.get(place).map_or(0, |given| given.0)
+    }
+
+    #[inline]
     fn worker(&mut self, point: &Point<'_>) -> Result<WorkerId, EndSchedule> {
         self.member().worker(point)
     }

@@ -26,7 +26,9 @@ impl Sampler for Pos {
     }
 
     fn worker(&mut self, point: &Point<'_>, rng: &mut Rng) -> Result<WorkerId, EndSchedule> {
-        self.pending.look_and_add(point, rng);
+        if !self.pending.look(point) {
+            self.pending.add(rng);
+        }
         let picked = self.pending.highest().ok_or(EndSchedule::Cut)?;
         self.pending.draw_racing(picked, point, rng);
         Ok(point.enabled[picked])

@@ -1,6 +1,6 @@
 //! Selectively uniform random walk.
 
-use dally_core::{Event, Text, WorkerId};
+use dally_core::{Event, Footprint, Text, WorkerId};
 use fastrand::Rng;
 
 use super::Sampler;
@@ -30,7 +30,6 @@ pub struct Surw {
     about: Option<Spot>,
     weights: Weights,
     intended: Option<WorkerId>,
-    held: Vec<WorkerId>,
     pending: PendingSteps,
 }
 
@@ -38,15 +37,9 @@ impl Surw {
     /// Whether the next step of the enabled worker at this position is one of those that are drawn uniformly.
     fn counts(&mut self, at: usize, point: &Point<'_>) -> bool {
         let Some(about) = self.about else { return true };
-        Spot::of(self.pending.touched(at, point)).any(|spot| spot == about)
-    }
-
-    /// The enabled worker, by its position, of the highest priority of those that are not held back.
-    fn highest_free(&self) -> Option<usize> {
-        match &self.held[..] {
-            [] => self.pending.highest(),
-            held => self.pending.highest_of(|worker| !held.contains(&worker)),
-        }
+        let counts = |touched: &Footprint| Spot::of(touched).any(|spot| spot == about);
+        let (yes, no) = (1, 2);
+        self.pending.fact(at, point, |touched| if counts(touched) { yes } else { no }) == yes
     }
 
     fn picked(&mut self, at: usize, point: &Point<'_>, rng: &mut Rng) -> WorkerId {
@@ -58,7 +51,6 @@ impl Surw {
 impl Sampler for Surw {
     fn begin(&mut self, _schedule: u64, rng: &mut Rng) {
         self.pending.clear();
-        self.held.clear();
         self.intended = None;
         if let Some(profile) = self.profiles.begin(rng) {
             let about = draw(profile.contended.iter().copied(), rng);
@@ -87,11 +79,11 @@ impl Sampler for Surw {
             self.intended = draw(self.weights.here(), rng);
         }
         if !all_known {
-            self.pending.look_and_add(point, rng);
+            self.pending.add(rng);
         }
         loop {
-            let Some(at) = self.highest_free() else {
-                self.held.clear();
+            let Some(at) = self.pending.highest() else {
+                self.pending.hold_nobody();
                 let weights = &self.weights;
                 let here = point.enabled.iter().map(|&w| (w, weights.left(w).max(1)));
                 self.intended = draw(here, rng);
@@ -103,11 +95,11 @@ impl Sampler for Surw {
             }
             if self.intended.is_none_or(|intended| intended == worker) {
                 self.weights.done(worker);
-                self.held.clear();
+                self.pending.hold_nobody();
                 self.intended = None;
                 return Ok(self.picked(at, point, rng));
             }
-            self.held.push(worker);
+            self.pending.hold_back(at);
         }
     }
 

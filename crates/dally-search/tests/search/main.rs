@@ -9,6 +9,9 @@ mod learning;
 mod lessons;
 mod limits;
 mod merging;
+#[path = "../past/mod.rs"]
+mod past;
+mod pasts;
 mod pct;
 mod programs;
 mod pruning;
