@@ -66,8 +66,7 @@ fn other_rules_miss_no_class_within_their_bounds() {
     classes::enough(&tally, 100, 400);
 }
 
-/// What a step that is part of a beginning could pick instead was taken for covered where it was not
-/// explored.
+/// What a step of a beginning could pick instead was found too late by one part of the search for another.
 #[test]
 fn other_picks_of_the_steps_of_a_beginning_are_explored() {
     let mut tally = Tally::default();

@@ -35,10 +35,10 @@ fn other_rules_miss_no_class_of_tasks_within_their_bounds() {
     classes::enough(&tally, 30, 100);
 }
 
-/// A timer that a receipt cancels fires before it, and before a look at the clock: an execution that was given
-/// up because all that was left sleeps was the only one to show that in time.
+/// A timer that a receipt cancels fires before it, and before a look at the clock: one part of the search found
+/// that too late for another that was explored at once.
 #[test]
-fn what_a_given_up_execution_shows_is_explored() {
+fn a_timer_fires_before_the_receipt_that_cancels_it_and_before_a_look_at_the_clock() {
     let mut tally = Tally::default();
     let program = generate(1_646, 2).program(&Outcomes::default());
     compare(program, seen, 400, &mut tally, &String::new);

@@ -31,12 +31,11 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         }
     }
 
-    /// As [`Engine::reverse_races`], where an execution was given up since all that could step sleeps. The
-    /// executions that cover it have the same races, but what they have explored may come too late: when a
-    /// step that is taken to cover it sleeps, which was explored before or by another thread.
+    /// As [`Engine::reverse_races`], where an execution was given up since all that could step sleeps. By
+    /// wakeup trees that finds nothing, since the executions that cover it have the same races.
     pub(super) fn reverse_races_of_part(&mut self) {
-        if self.rule.sleeps() {
-            self.reverse_races();
+        if self.rule == Reduction::Source {
+            self.backtrack();
         }
     }
 

@@ -222,7 +222,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             node.asleep.extend(parent.asleep.iter().filter(sleeps).cloned());
         }
         node.wakeup = then;
-        node.step = None;
+        (node.step, node.any) = (None, false);
         node.taken = false;
         node.tried.clear();
         node.leaves = Leaves::default();
@@ -304,7 +304,9 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             self.end_branch();
             let node = &mut self.nodes[self.depth];
             let mut inputs = None;
-            let branch = if node.next_picks(self.depth, &mut self.driver, &mut inputs) {
+            let branch = if (node.any || D::BRANCHES)
+                && node.next_picks(self.depth, &mut self.driver, &mut inputs)
+            {
                 Branch::any(node.worker)
             } else if !node.covers.is_empty() {
                 // No step of the worker was explored.

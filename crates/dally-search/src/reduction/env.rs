@@ -22,19 +22,18 @@ pub(crate) struct Asked {
 pub(crate) enum Options {
     /// Nothing else.
     None,
-    /// All values, from this one on and then from the first.
-    Values(u32),
-    /// These messages, from the one at this position on and then from the first.
-    Messages(Vec<MessageId>, usize),
+    /// The values after it.
+    Values,
+    /// These messages, of which those before it were picked.
+    Messages(Vec<MessageId>),
     /// The other outcome of the branch of this number.
     Branch(usize),
 }
 
 /// What answers the questions of a step.
 pub(crate) enum Answers<'a> {
-    /// What a step taken before picked: that very step is taken. So many picks were used. Where there was
-    /// a choice, it is added to the list.
-    Exactly { picks: &'a [Pick], used: usize, choices: &'a mut Vec<Asked> },
+    /// What a step taken before picked: that very step is taken. So many picks were used.
+    Exactly(&'a [Pick], usize),
     /// What is in the list, and after that the first option that no step asleep has picked; what is
     /// picked is added to the list.
     Any { asked: &'a mut Vec<Asked>, asleep: &'a [Arc<Step>] },
@@ -85,7 +84,7 @@ impl<D: InputDriver> StepEnv<'_, D> {
     fn decided(&mut self, pick: Pick, options: Options) {
         let at = self.picks.len();
         match &mut self.answers {
-            Answers::Exactly { .. } => {}
+            Answers::Exactly(..) => {}
             Answers::Any { asked, .. } => match asked.get(at) {
                 Some(before) => self.astray |= before.pick != pick,
                 None => asked.push(Asked { pick, options }),
@@ -99,20 +98,19 @@ impl<D: InputDriver> StepEnv<'_, D> {
         &mut self,
         of: usize,
         option: impl Fn(usize) -> Pick,
-        others: impl FnOnce(usize) -> Options,
+        others: impl FnOnce() -> Options,
     ) -> Result<usize, Cut> {
         self.item(1)?;
         self.note_branches();
         self.had_options |= of > 1;
         let worker = self.footprint.worker();
         let chosen = match &mut self.answers {
-            Answers::Exactly { picks, used, choices } => {
+            Answers::Exactly(picks, used) => {
                 let wanted = |pick: &Pick| (0..of).find(|&one| option(one) == *pick);
                 let further = picks.iter().enumerate().skip(*used);
                 let found = further.filter_map(|(at, pick)| Some((at, wanted(pick)?))).next();
                 found.map(|(at, chosen)| {
                     *used = at + 1;
-                    choices.push(Asked { pick: option(chosen), options: others(chosen) });
                     chosen
                 })
             }
@@ -126,7 +124,7 @@ impl<D: InputDriver> StepEnv<'_, D> {
                         self.asleep = true;
                         return Err(Cut);
                     };
-                    asked.push(Asked { pick: option(chosen), options: others(chosen) });
+                    asked.push(Asked { pick: option(chosen), options: others() });
                     Some(chosen)
                 }
             }
@@ -163,7 +161,7 @@ impl<D: InputDriver> Env for StepEnv<'_, D> {
             return Ok(index);
         }
         let option = |index: usize| Pick::Value { index: index as u32, of, tag };
-        let index = self.pick(of as usize, option, |at| Options::Values(at as u32))? as u32;
+        let index = self.pick(of as usize, option, || Options::Values)? as u32;
         self.writer.write(Choice::Value { index, of, tag });
         self.footprint.value(index, tag);
         Ok(index)
@@ -179,7 +177,7 @@ impl<D: InputDriver> Env for StepEnv<'_, D> {
             self.item(1)?;
             return Ok(0);
         }
-        let others = |at| Options::Messages(candidates.to_vec(), at);
+        let others = || Options::Messages(candidates.to_vec());
         let index = self.pick(candidates.len(), |at| Pick::Take(candidates[at]), others)?;
         self.writer.write(Choice::Delivery(candidates[index]));
         Ok(index)

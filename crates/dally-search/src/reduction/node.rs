@@ -37,7 +37,9 @@ pub(crate) struct Node<Snapshot, A> {
     /// because nothing else was to be explored, or a rule says so.
     pub(crate) taken: bool,
     pub(crate) tried: Vec<WorkerId>,
-    /// What the step picked and could have picked.
+    /// Whether all picks of the worker are to be explored.
+    pub(crate) any: bool,
+    /// What the step picked and could have picked, if others are to be explored.
     pub(crate) asked: Vec<Asked>,
     /// How many steps of each worker happen before the step or are it, by seats.
     pub(crate) clock: Vec<u32>,
@@ -61,6 +63,7 @@ impl<Snapshot, A> Node<Snapshot, A> {
             explored: true,
             taken: false,
             tried: Vec::new(),
+            any: false,
             asked: Vec::new(),
             clock: Vec::new(),
             seat: 0,
@@ -117,25 +120,17 @@ impl<Snapshot, A> Node<Snapshot, A> {
         }
     }
 
-    /// What else this step could pick, which was taken as it is, is to be explored: in these choices, and by
-    /// other outcomes of its branches, which may be feasible here and not where the step comes from.
-    ///
-    /// That the beginnings of executions that are known have this pick only does not mean that those with
-    /// others are covered. They may be found later, when this step sleeps and is taken to cover them.
-    pub(crate) fn ask_others_of<D: InputDriver>(&mut self, step: &Step, choices: Vec<Asked>) {
+    /// Other outcomes of the branches of this step, which was taken as it is, are to be explored.
+    pub(crate) fn ask_branches_of(&mut self, step: &Step) {
         self.asked.clear();
-        let mut choices = choices.into_iter().peekable();
         let mut branches = 0;
         for &pick in &step.picks {
             let options = match pick {
-                Pick::Branch(_) if D::BRANCHES => {
+                Pick::Branch(_) => {
                     branches += 1;
                     Options::Branch(branches - 1)
                 }
-                _ => {
-                    let choice = choices.next_if(|choice| choice.pick == pick);
-                    choice.map_or(Options::None, |choice| choice.options)
-                }
+                _ => Options::None,
             };
             self.asked.push(Asked { pick, options });
         }
@@ -149,7 +144,7 @@ impl<Snapshot, A> Node<Snapshot, A> {
                     && step.picks.starts_with(before)
                     && step.picks.get(before.len()) == Some(&last)
             }
-            Next::Any(worker, _) => *worker == self.worker,
+            Next::Any(..) => false,
         })
     }
 
@@ -166,26 +161,20 @@ impl<Snapshot, A> Node<Snapshot, A> {
         let worker = self.worker;
         while let Some(Asked { pick, options }) = self.asked.pop() {
             let before: Vec<Pick> = self.asked.iter().map(|asked| asked.pick).collect();
-            // What is to be explored from here anyway is not explored twice.
-            let open = |pick: &Pick| {
-                !is_asleep(&self.asleep, worker, &before, *pick) && !self.is_awaited(&before, *pick)
-            };
+            let open = |pick: &Pick| !is_asleep(&self.asleep, worker, &before, *pick);
             let (next, options) = match (pick, options) {
-                (Pick::Value { index, of, tag }, Options::Values(first)) => {
-                    let further = further(index as usize, first as usize, of as usize);
-                    let value = |index| Pick::Value { index: index as u32, of, tag };
-                    (further.map(value).find(open), Options::Values(first))
+                (Pick::Value { index, of, tag }, Options::Values) => {
+                    let further = (index + 1..of).map(|index| Pick::Value { index, of, tag });
+                    (further.clone().find(open), Options::Values)
                 }
-                (Pick::Take(message), Options::Messages(all, first)) => {
-                    let at = all.iter().position(|&one| one == message).unwrap_or(first);
-                    let further = further(at, first, all.len());
-                    (
-                        further.map(|at| Pick::Take(all[at])).find(open),
-                        Options::Messages(all, first),
-                    )
+                (Pick::Take(message), Options::Messages(all)) => {
+                    let at = all.iter().position(|&one| one == message).unwrap_or(all.len());
+                    let further = all.iter().skip(at + 1).map(|&message| Pick::Take(message));
+                    (further.clone().find(open), Options::Messages(all))
                 }
                 (Pick::Branch(outcome), Options::Branch(number)) => {
                     let other = Pick::Branch(!outcome);
+                    // What is to be explored from here anyway is not explored twice.
                     let found = match self.is_awaited(&before, other) {
                         true => None,
                         false => driver.flip(depth, number),
@@ -203,12 +192,6 @@ impl<Snapshot, A> Node<Snapshot, A> {
         }
         false
     }
-}
-
-/// The places after this one of so many, which were begun with the first.
-fn further(at: usize, first: usize, of: usize) -> impl Iterator<Item = usize> {
-    let (to, again) = if at >= first { (of, first) } else { (first, 0) };
-    (at + 1..to).chain(0..again)
 }
 
 /// Numbers for workers, in the order in which they first step.

@@ -35,19 +35,16 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         self.writer.rewind(0);
         self.space.start(&mut self.writer).map_err(ReturnError::Bug)?;
         self.driver.begin_execution(Some(&inputs), self.depth);
-        // What these steps could pick instead is known.
-        let mut choices = Vec::new();
         for depth in 0..self.depth {
             let Some(step) = self.nodes[depth].step.clone() else { return Ok(()) };
             self.nodes[depth].path = self.writer.len();
             self.writer.write(Choice::Worker(step.worker));
             self.driver.begin_step(depth, step.worker);
             self.footprint.begin(step.worker);
-            choices.clear();
             let mut env = StepEnv {
                 writer: &mut self.writer,
                 driver: &mut self.driver,
-                answers: Answers::Exactly { picks: &step.picks, used: 0, choices: &mut choices },
+                answers: Answers::Exactly(&step.picks, 0),
                 picks: Vec::new(),
                 had_options: false,
                 footprint: &mut self.footprint,

@@ -265,13 +265,10 @@ impl<N, A: Clone> Inside<N, A> {
             && let Waiting { mut job, below: Some(below), beside: Some(beside), leaves, .. } =
                 self.waiting.swap_remove(place)
         {
-            // A part that is not wanted any more has waited on for what is expected of it.
-            if self.place(job.id).is_some() {
-                if let Some(part) = &mut job.part {
-                    part.follow(below, beside, leaves);
-                }
-                self.ready.push(job);
+            if let Some(part) = &mut job.part {
+                part.follow(below, beside, leaves);
             }
+            self.ready.push(job);
         }
     }
 
@@ -294,6 +291,7 @@ impl<N, A: Clone> Inside<N, A> {
     fn forget_unwanted(&mut self) {
         let wanted: Vec<u64> = self.log.iter().filter_map(|entry| entry.id).collect();
         self.ready.retain(|job| wanted.contains(&job.id));
+        self.waiting.retain(|waiting| wanted.contains(&waiting.job.id));
         for (id, unwanted) in &self.running {
             unwanted.store(!wanted.contains(id), Ordering::Relaxed);
         }

@@ -30,7 +30,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         let again = !self.nodes[self.depth].asked.is_empty();
         let worker = next.worker();
         let node = &mut self.nodes[self.depth];
-        node.worker = worker;
+        (node.worker, node.any) = (worker, matches!(next, Next::Any(..)));
         node.explored = true;
         if !again {
             node.covers = covers;
@@ -40,19 +40,19 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         node.next_cost = node.cost.saturating_add(cost);
         if node.next_cost > self.bound {
             self.results.bounded += 1;
+            node.any = false;
             return Taken::Nothing;
         }
         if !node.enabled.contains(&worker) {
             self.results.redundant += 1;
+            node.any = false;
             node.uncover();
             return Taken::Nothing;
         }
         self.results.steps += 1;
         self.writer.write(Choice::Worker(worker));
         self.driver.begin_step(self.depth, worker);
-        let any = matches!(next, Next::Any(..));
-        let mut choices = Vec::new();
-        let chooses = any && {
+        let chooses = node.any && {
             self.space.system().pending(worker, &mut self.footprint);
             let inbox = Resource::Inbox(worker);
             let listed = |access: &Access| access.resource == inbox;
@@ -60,9 +60,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         };
         self.footprint.begin(worker);
         let answers = match &next {
-            Next::Exactly(step) => {
-                Answers::Exactly { picks: &step.picks, used: 0, choices: &mut choices }
-            }
+            Next::Exactly(step) => Answers::Exactly(&step.picks, 0),
             Next::Any(..) => Answers::Any { asked: &mut node.asked, asleep: &node.asleep },
         };
         let mut env = StepEnv {
@@ -72,7 +70,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             picks: Vec::new(),
             had_options: false,
             footprint: &mut self.footprint,
-            listens: any,
+            listens: node.any,
             items: EventBudget::new(self.limits.step_items),
             endless: false,
             inputs: false,
@@ -115,9 +113,9 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             self.results.redundant += 1;
             return Taken::Nothing;
         }
-        if !any {
-            // What else it can pick may have been covered elsewhere, or not.
-            node.ask_others_of::<D>(&step, choices);
+        if D::BRANCHES && !node.any {
+            // Another outcome of a branch may be feasible here that was not where the step comes from.
+            node.ask_branches_of(&step);
         }
         (node.step, node.taken) = (Some(step), true);
         self.order();
