@@ -181,7 +181,7 @@ fn what_the_solver_refuses_of_products_and_bits_of_64_bits_z3_refuses() {
 #[test]
 fn what_the_solver_does_not_find_out_is_asked_of_z3() {
     let (mut terms, mut solver) = (Terms::default(), Solver::default());
-    let inputs = inputs(&mut terms, 2, -1 << 14, 1 << 14);
+    let inputs = inputs(&mut terms, 2, -1 << 40, 1 << 40);
     let [x, y] = [inputs[0], inputs[1]].map(Linear::variable);
     let one = terms.variable(Origin::Made(Op::Multiply, x.clone(), y.clone()));
     let other = terms.variable(Origin::Made(Op::Multiply, y, x));
