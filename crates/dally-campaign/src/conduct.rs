@@ -9,7 +9,7 @@ use dally_core::{Ended, Finding, Report};
 use dally_report::About;
 use dally_report::store::Store as Files;
 
-use crate::share::next;
+use crate::share::{Account, next};
 use crate::store::{Cell, CellFigures, Store, StoreError};
 
 /// Who runs programs for a campaign.
@@ -75,6 +75,11 @@ const BATCH: Duration = Duration::from_secs(2);
 /// one percent, however much there is to be kept.
 const KEEPING: u32 = 100;
 
+/// How many times as long the last batches of a run take as keeping those before them did, at least, where that takes
+/// long at all. A shorter one is left to the next run.
+const WORTH_KEEPING: u32 = 20;
+const LONG: Duration = Duration::from_millis(100);
+
 /// Runs batches of these cells until the time is up, nothing is left to be run, or `stop` is set. A batch that
 /// is stopped is not kept, and is the next of its cell.
 pub fn conduct(
@@ -90,7 +95,12 @@ pub fn conduct(
     let mut clock = Clock::start();
     while !stop.load(Ordering::Relaxed) {
         let left = time.map_or(Duration::MAX, |time| time.saturating_sub(done.spent));
-        let accounts: Vec<_> = done.cells.iter().map(|figures| figures.account.clone()).collect();
+        let is_worth = |kept: &Duration| *kept < LONG || kept.saturating_mul(WORTH_KEEPING) <= left;
+        let accounts = done.cells.iter().zip(&last_kept).map(|(figures, kept)| {
+            let account = figures.account.clone();
+            Account { finished: account.finished || !is_worth(kept), ..account }
+        });
+        let accounts: Vec<Account> = accounts.collect();
         let Some(place) = next(&accounts).filter(|_| !left.is_zero()) else { break };
         laboratory.watch(&Progress::of(&done, place));
         let cell = &mut done.cells[place];

@@ -61,6 +61,8 @@ impl Numbers {
 /// is reachable from it and in its component, and in the end its component.
 struct Components<'a> {
     numbers: &'a Numbers,
+    /// Whether what is inside goes by the values of states.
+    by_value: bool,
     /// How many states were come to whose component is not known.
     come_to: u32,
     /// The number of the next component: they are counted downwards, and so greater than all
@@ -85,7 +87,7 @@ struct OnPath {
 impl<'a> Components<'a> {
     fn new(numbers: &'a Numbers) -> Components<'a> {
         let (path, pending) = (Vec::new(), Vec::new());
-        Components { numbers, come_to: 0, next: SETTLED - 1, path, pending }
+        Components { numbers, by_value: false, come_to: 0, next: SETTLED - 1, path, pending }
     }
 
     /// Finds all components that can be reached from a state through states `inside`, unless they
@@ -161,7 +163,12 @@ impl<'a> Components<'a> {
         self.come_to += 1;
         self.numbers.set(node, self.come_to);
         let cursor = graph.cursor(node);
-        graph.prefetch_targets(&cursor, |target| self.numbers.prefetch(target));
+        graph.prefetch_targets(&cursor, |target| {
+            self.numbers.prefetch(target);
+            if self.by_value {
+                graph.prefetch_value(target);
+            }
+        });
         self.path.push(OnPath { node, cursor, first: true, open });
     }
 }
@@ -187,6 +194,12 @@ impl<'a> Judge<'a> {
     ) -> Judge<'a> {
         let (components, owed) = (Components::new(numbers), Vec::new());
         Judge { graph, property, fairness, components, owed, parts: None }
+    }
+
+    /// What is inside goes by the values that the graph has of states, which will be brought.
+    pub(crate) fn by_value(mut self) -> Judge<'a> {
+        self.components.by_value = true;
+        self
     }
 
     /// Judges all components that can be reached from a state through states `inside`, which the
@@ -266,9 +279,19 @@ fn is_weakly_fair(
     joins: impl Fn(Node) -> bool,
     owed: &mut Vec<WorkerId>,
 ) -> bool {
-    owed.clear();
     let first = graph.look_of(component[0]).enabled.iter();
-    owed.extend(first.filter(|&&worker| worker != WorkerId::FAULTS));
+    let first = first.filter(|&&worker| worker != WorkerId::FAULTS);
+    // Most components are small, and one worker that stands still in them is enough.
+    if let Some(&worker) = first.clone().next()
+        && component.iter().all(|&node| {
+            let place = worker.place_in(&graph.look_of(node).enabled);
+            place.is_ok_and(|place| !graph.targets_at(node, place).any(&joins))
+        })
+    {
+        return false;
+    }
+    owed.clear();
+    owed.extend(first);
     let mut last = graph.look_number(component[0]);
     for &node in component {
         let look = graph.look_number(node);

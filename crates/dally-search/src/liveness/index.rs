@@ -1,7 +1,7 @@
 //! From the identities of states to their numbers.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::fence;
+use std::sync::atomic::{AtomicU64, fence};
 use std::sync::{Mutex, PoisonError};
 
 use super::graph::{Node, OwnLine};
@@ -11,18 +11,26 @@ use crate::strata::{Lookup, Table};
 /// *rest*, is kept with the states; a hash has the bits of its identity in another order, so both
 /// halves tell states apart.
 pub(super) struct Index {
-    /// A power of two.
+    /// A power of two; one alone if one thread uses them.
     shards: Box<[Shard]>,
     /// The bytes that each may take.
     budget: u64,
 }
 
 struct Shard {
-    /// Whoever adds to the table has the lock, which knows how many states are in it. Threads that
-    /// only look for states read no line that it is in.
-    len: OwnLine<Mutex<u64>>,
+    /// Threads that only look for states read no line that this is in.
+    adding: OwnLine<Adding>,
     /// In each word the upper half of a hash, and the number of the state plus 1.
     table: Table<32>,
+}
+
+/// What those use who add to a table.
+#[derive(Default)]
+struct Adding {
+    /// Held by who adds, if there are several threads.
+    lock: Mutex<()>,
+    /// How many states are in the table.
+    len: AtomicU64,
 }
 
 /// With so many shards for each thread, threads seldom wait for each other; and the fewer there are,
@@ -33,7 +41,7 @@ impl Index {
     pub(super) fn new(memory: u64, threads: usize) -> Index {
         let count = if threads > 1 { (SHARDS_A_THREAD * threads).next_power_of_two() } else { 1 };
         let budget = memory / count as u64;
-        let shard = |_| Shard { len: OwnLine(Mutex::new(0)), table: Table::new(budget, count) };
+        let shard = |_| Shard { adding: OwnLine::default(), table: Table::new(budget, count) };
         let shards = (0..count).map(shard).collect();
         Index { shards, budget }
     }
@@ -53,15 +61,17 @@ impl Index {
         add: impl FnOnce(u32) -> Option<Node>,
     ) -> Option<(Node, bool)> {
         let (key, rest, shard) = self.place(identity);
-        let mut len = shard.len.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let table = &shard.table;
+        let Shard { adding: OwnLine(adding), table } = shard;
+        let shared = self.shards.len() > 1;
+        let _adding = shared.then(|| adding.lock.lock().unwrap_or_else(PoisonError::into_inner));
         let mut found = table.find(key, usize::MAX, |word| is_same(word, rest, &rest_of));
         if let Lookup::Word(word) = found {
             return Some((node(word), false));
         }
-        if *len >= table.limit(false) {
+        let len = adding.len.load(Relaxed);
+        if len >= table.limit(false) {
             let grown = table.grow(self.budget);
-            if !grown && *len >= table.limit(true) {
+            if !grown && len >= table.limit(true) {
                 return None;
             }
             found = table.find(key, usize::MAX, |_| false);
@@ -71,7 +81,7 @@ impl Index {
         // Whoever is told of the state sees what was written before.
         fence(Release);
         slot.store(key | u64::from(node + 1), Relaxed);
-        *len += 1;
+        adding.len.store(len + 1, Relaxed);
         Some((node, true))
     }
 

@@ -15,6 +15,8 @@ pub(crate) struct NestedSearch {
     /// Where cycles may be. A list that grows long beside the graph is dropped: then they may be
     /// anywhere.
     candidates: FxHashMap<Property, Option<Vec<Node>>>,
+    /// The monitors that may wait in a cycle anywhere, since their list was dropped.
+    anywhere: u64,
     /// How many states there were when the candidates were judged last.
     judged: usize,
     /// What judges know of components that are settled.
@@ -35,7 +37,16 @@ const FEW: usize = 256;
 impl NestedSearch {
     /// A transition from this state leads back to the stack, and these monitors are hot in both.
     pub(crate) fn came_back(&mut self, graph: &Graph, from: Node, hot: u64) {
-        bits(hot).for_each(|it| add(&mut self.candidates, graph, Property::Hot(it), from));
+        for it in bits(hot) {
+            if !add(&mut self.candidates, graph, Property::Hot(it), from) {
+                self.anywhere |= 1 << it;
+            }
+        }
+    }
+
+    /// The monitors of which it need not be told any more where they are hot.
+    pub(crate) fn anywhere(&self) -> u64 {
+        self.anywhere
     }
 
     /// All transitions of a state have been taken. Whether one that these monitors mind is now
@@ -97,12 +108,13 @@ impl NestedSearch {
     }
 }
 
+/// Adds a candidate; whether there is still a list of them.
 fn add(
     candidates: &mut FxHashMap<Property, Option<Vec<Node>>>,
     graph: &Graph,
     property: Property,
     node: Node,
-) {
+) -> bool {
     let list = candidates.entry(property).or_insert_with(|| Some(Vec::new()));
     if let Some(some) = list {
         some.push(node);
@@ -110,4 +122,5 @@ fn add(
             *list = None;
         }
     }
+    list.is_some()
 }

@@ -188,7 +188,8 @@ impl Refinement<'_> {
 
     /// Judges the components of a partition.
     fn judge(&self, partition: &Partition) -> Option<Vec<Node>> {
-        let mut judge = Judge::new(self.property(), self.fairness, self.graph, self.numbers);
+        let judge = Judge::new(self.property(), self.fairness, self.graph, self.numbers);
+        let mut judge = if self.round == 0 { judge.by_value() } else { judge };
         let inside = |node: Node| self.is_in(partition.root, node);
         let has_changed = |node: Node| self.graph.is_touched(node);
         self.touched(partition).find_map(|node| judge.from(node, inside, |_| true, has_changed))

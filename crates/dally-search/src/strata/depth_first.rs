@@ -176,18 +176,20 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
         let entry = match self.taken.pop_front() {
             Some(entry) => entry,
-            None => {
-                let entry = shared_state.frontier.take(&|| shared_state.is_halted())?;
-                shared_state.frontier.take_more(BATCH, &mut self.taken);
-                self.taken.iter().take(BATCH / 2).for_each(|entry| entry.prefetch());
-                entry
-            }
+            None => shared_state.frontier.take(&|| shared_state.is_halted())?,
         };
+        if self.taken.len() < BATCH {
+            let before = self.taken.len();
+            shared_state.frontier.take_more(BATCH, &mut self.taken);
+            if before == 0 {
+                self.taken.iter().take(BATCH / 2).for_each(|entry| entry.prefetch());
+            }
+        }
         if let Some(later) = self.taken.get(BATCH / 2) {
             later.prefetch();
         }
         if let Some(soon) = self.taken.get(BATCH / 4) {
-            soon.ahead.prefetch();
+            soon.prefetch_parts();
         }
         if let Some(next) = self.taken.get(1) {
             self.prefetch_targets(next);
@@ -264,7 +266,8 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         }
         self.depth = 1;
         self.at_top = false;
-        self.log_visited(0);
+        let expected = self.expect_visited(0);
+        self.log_visited(0, expected);
         self.pass_over_visited(0, bound);
         let frame = &self.frames[0];
         if !frame.ready && !frame.has_next_within(bound) {
@@ -378,14 +381,17 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             // What tells whether the targets were visited is brought while the rest is done.
             self.foresee_all(depth);
         }
-        let (below, above) = self.frames.split_at_mut(depth);
-        let (parent, frame) = (&below[depth - 1], &mut above[0]);
-        let child = &mut *frame.state;
         if !with_order {
+            let (below, above) = self.frames.split_at_mut(depth);
+            let (parent, child) = (&below[depth - 1], &mut *above[0].state);
             let system = self.space.system();
             child.order.clone_from(&parent.state.order);
             child.order.stepped(parent.worker, &parent.state.enabled, system, &mut self.summary);
         }
+        let expected = if looks_at_once { self.expect_visited(depth) } else { 0 };
+        let (below, above) = self.frames.split_at_mut(depth);
+        let (parent, frame) = (&below[depth - 1], &mut above[0]);
+        let child = &mut *frame.state;
         self.space.snapshot_in(&self.writer, &mut child.snapshot, self.keeps_states);
         child.cost = parent.transition_cost();
         (child.path, child.identity) = (length, identity);
@@ -406,7 +412,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             self.log_gap(node);
         }
         if looks_at_once {
-            self.log_visited(depth);
+            self.log_visited(depth, expected);
         }
     }
 

@@ -8,7 +8,7 @@ use super::look_ahead::LookAhead;
 use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
 use crate::liveness::Node;
-use crate::prefetch::prefetch;
+use crate::prefetch::{prefetch, prefetch_all};
 use crate::prefix::Prefix;
 
 /// A value chosen inside a step, or the position of a delivery.
@@ -95,16 +95,21 @@ impl<S: StateSpace, O: TransitionOrder> OpenState<S, O> {
         }))
     }
 
-    /// It will be gone on from soon: has its memory brought.
+    /// It will be gone on from: has its memory brought, but for what it refers to.
     #[inline]
     pub(super) fn prefetch(&self) {
-        prefetch(&self.next);
-        prefetch(&self.snapshot);
-        prefetch(&self.order);
-        prefetch(&self.enabled);
-        prefetch(&self.offered);
-        prefetch(&self.ahead);
-        prefetch(&self.node);
+        prefetch_all(self);
+    }
+
+    /// It will be gone on from soon, and was prefetched: has brought what it refers to.
+    #[inline]
+    pub(super) fn prefetch_parts(&self) {
+        prefetch_all(&self.enabled[..]);
+        prefetch_all(self.ahead.targets());
+        self.order.prefetch();
+        if let Some(prefix) = &self.prefix {
+            prefetch(&**prefix);
+        }
     }
 
     /// About how many bytes it takes on the frontier, without its snapshot.

@@ -18,7 +18,6 @@ use super::state_space::StateSpace;
 use super::transition_order::TransitionOrder;
 use super::visited::Visited;
 use crate::liveness::bits;
-use crate::prefetch::prefetch;
 
 /// What is known of the transitions out of a state, by the places of their workers.
 #[derive(Default)]
@@ -29,6 +28,8 @@ pub(crate) struct LookAhead {
     /// The transitions that lead to visited states; in a search that logs transitions, those are
     /// logged.
     visited: u64,
+    /// How many states the thread knew that has asked the log last.
+    asked: u64,
     /// The identities of the targets that are foreseen.
     targets: Vec<u64>,
 }
@@ -52,14 +53,6 @@ impl LookAhead {
     /// Where the transitions lead, as far as that is foreseen.
     pub(super) fn targets(&self) -> &[u64] {
         &self.targets
-    }
-
-    /// It will be asked soon: has its memory brought.
-    #[inline]
-    pub(super) fn prefetch(&self) {
-        if let Some(first) = self.targets.first() {
-            prefetch(first);
-        }
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -157,7 +150,7 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
                 // A target that was new when it was asked for may have been visited since.
                 let target = ahead.targets[place];
                 let is_visited = match logs {
-                    true => self.log_foreseen(at, 1 << place) != 0,
+                    true => self.has_become_visited(at, place),
                     false => self.shared_state.visited.holds(target),
                 };
                 if !is_visited {
@@ -211,7 +204,8 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
             ahead.visited =
                 bits(ahead.foreseen).fold(0, |all, place| all | u64::from(holds(place)) << place);
         }
-        self.log_visited(top);
+        let expected = self.expect_visited(top);
+        self.log_visited(top, expected);
     }
 
     /// Whether where the transitions of a new state lead is asked as soon as it is come to. A search
@@ -239,20 +233,38 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
                 foreseen |= 1 << place;
             }
         }
-        self.frames[at].state.ahead = LookAhead { looked: true, foreseen, visited: 0, targets };
+        self.frames[at].state.ahead =
+            LookAhead { looked: true, foreseen, visited: 0, asked: 0, targets };
     }
 
-    /// Has the transitions of a frame logged that are foreseen to lead to states in the log.
+    /// The transitions of a frame that are foreseen and likely lead to states in the log, and are not
+    /// logged.
     #[inline]
-    pub(super) fn log_visited(&mut self, at: usize) {
-        if self.shared_state.log.is_some() {
-            let OpenState { ahead, offered, .. } = &*self.frames[at].state;
-            let open = ahead.foreseen & !ahead.visited & !offered.few();
-            if open != 0 {
-                let visited = self.log_foreseen(at, open);
-                self.frames[at].state.ahead.visited |= visited;
-            }
+    pub(super) fn expect_visited(&mut self, at: usize) -> u64 {
+        let OpenState { ahead, offered, .. } = &mut *self.frames[at].state;
+        ahead.asked = self.counters.states;
+        let open = ahead.foreseen & !ahead.visited & !offered.few();
+        self.log_expects(at, open)
+    }
+
+    /// Whether a transition of a frame that was foreseen to lead to a state not in the log leads to one
+    /// now. All such transitions are asked for: they lead close to each other, so that what the
+    /// search has come to since is mostly the targets of several.
+    #[inline]
+    fn has_become_visited(&mut self, at: usize, place: usize) -> bool {
+        if self.frames[at].state.ahead.asked == self.counters.states {
+            return false;
         }
+        let expected = self.expect_visited(at);
+        self.log_visited(at, expected);
+        self.frames[at].state.ahead.is_visited(place)
+    }
+
+    /// Has those of these transitions logged that lead there.
+    #[inline]
+    pub(super) fn log_visited(&mut self, at: usize, expected: u64) {
+        let visited = self.log_expected(at, expected);
+        self.frames[at].state.ahead.visited |= visited;
     }
 
     #[inline]

@@ -74,15 +74,26 @@ impl<S: StateSpace, O: TransitionOrder> DepthFirstWorker<S, O> {
         log.failed(&mut self.log_writer, from.node, transition);
     }
 
-    /// Has the transitions of the workers at these places of a frame logged, of which it is foreseen
-    /// where they lead: those that lead to states in the log. Answers their places.
+    /// Of the transitions of the workers at these places of a frame, of which it is foreseen where they
+    /// lead: those that likely lead to states in the log.
     #[inline]
-    pub(super) fn log_foreseen(&mut self, at: usize, places: u64) -> u64 {
+    pub(super) fn log_expects(&mut self, at: usize, places: u64) -> u64 {
+        let Some(log) = self.shared_state.log.as_ref().filter(|_| places != 0) else { return 0 };
+        log.expect(&mut self.log_writer, self.frames[at].state.ahead.targets(), places)
+    }
+
+    /// Has those of these transitions logged that lead to states in the log. They were expected last.
+    /// Answers their places.
+    #[inline]
+    pub(super) fn log_expected(&mut self, at: usize, expected: u64) -> u64 {
         let Some(log) = &self.shared_state.log else { return 0 };
+        if expected == 0 {
+            return 0;
+        }
         let OpenState { node, enabled, ahead, .. } = &*self.frames[at].state;
         self.writer.now(Activity::Nothing);
         let (known, logged) =
-            log.foreseen(&mut self.log_writer, *node, enabled, ahead.targets(), places);
+            log.foreseen(&mut self.log_writer, *node, enabled, ahead.targets(), expected);
         self.writer.now(Activity::Stepping);
         self.logged(logged);
         known

@@ -7,6 +7,7 @@ use dally_core::{System, WorkerId, fingerprint};
 
 use super::explorer::Explorer;
 use super::explorer_on_path::{ExplorerOnPath, StepSummary};
+use crate::prefetch::prefetch_all;
 
 /// The order of transitions along one path, which is cloned where paths part.
 pub(crate) trait TransitionOrder: Clone + Send + 'static {
@@ -50,6 +51,10 @@ pub(crate) trait TransitionOrder: Clone + Send + 'static {
     fn hash(&self) -> u64;
 
     fn bytes(&self) -> usize;
+
+    /// It will be asked soon: has brought what it refers to.
+    #[inline]
+    fn prefetch(&self) {}
 }
 
 /// The order of a delaying explorer: each delay costs one.
@@ -139,6 +144,13 @@ impl<E: Explorer> TransitionOrder for Delayed<E> {
     fn bytes(&self) -> usize {
         // An explorer seldom has more than a list of workers, and its path has another.
         size_of::<Self>() + self.on_path_explorer.as_ref().map_or(0, |c| 16 * c.known().len())
+    }
+
+    #[inline]
+    fn prefetch(&self) {
+        if let Some(on_path_explorer) = &self.on_path_explorer {
+            prefetch_all(on_path_explorer.known());
+        }
     }
 }
 

@@ -286,3 +286,23 @@ fn a_loop_is_found_that_was_judged_before_it_was_closed() {
         }
     }
 }
+
+/// A monitor that waits in more places than are kept as candidates is sought everywhere, and of another
+/// one it is still told where it waits.
+#[test]
+fn a_loop_of_one_monitor_is_found_behind_many_candidates_of_another() {
+    const ROW: usize = 2_000;
+    let mut graph = row(ROW, None);
+    graph[ROW - 1].steps = vec![to(ROW)];
+    let enabled = graph[ROW - 1].enabled.clone();
+    graph.push(Place { enabled, steps: vec![to(ROW)], hot: 0b10, sealed: false });
+    let graph = Arc::new(graph);
+    for fairness in [Fairness::Weak, Fairness::Strong] {
+        for (kind, threads) in SEARCHES {
+            let program = Arc::new(Labelled::new(&graph));
+            let report = search(&program, kind, 1, fairness, threads, true);
+            let found: Vec<usize> = found(&report).into_iter().map(|one| one.0).collect();
+            assert_eq!(found, [1], "{kind} on {threads}, {fairness}: {:?}", report.findings);
+        }
+    }
+}

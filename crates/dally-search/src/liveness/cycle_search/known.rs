@@ -1,7 +1,7 @@
 //! What a search for cycles knows of states.
 
 use std::sync::Mutex;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 use dally_core::fingerprint;
 
@@ -26,6 +26,8 @@ pub(super) enum Algorithm {
         nested: Mutex<NestedSearch>,
         /// How many states there will be when candidates are judged next.
         judge_at: AtomicUsize,
+        /// The monitors of which it need not be told any more where they are hot.
+        anywhere: AtomicU64,
     },
     Map(Maps),
     /// The memory of who judges components, which is all there is to it.
@@ -47,7 +49,8 @@ impl Known {
                 Kind::Nested => {
                     let nested = NestedSearch::default();
                     let judge_at = nested.judge_at().into();
-                    Algorithm::Nested { nested: Mutex::new(nested), judge_at }
+                    let anywhere = AtomicU64::new(0);
+                    Algorithm::Nested { nested: Mutex::new(nested), judge_at, anywhere }
                 }
                 Kind::Map => Algorithm::Map(Maps::new(memory)),
                 Kind::Components => Algorithm::Components(Mutex::default()),

@@ -22,6 +22,8 @@ pub(crate) struct LogWriter {
     writer: Writer,
     /// Kept for its memory.
     raised: Vec<Node>,
+    /// The states to which steps likely lead, by the places of their workers.
+    likely: Vec<Node>,
 }
 
 impl CycleSearch {
@@ -71,9 +73,29 @@ impl CycleSearch {
         if new { Logged::New(to) } else { Logged::Known }
     }
 
-    /// Steps were not taken that lead to states of these identities, from the workers at these
-    /// `places` among the enabled: logs those that lead to states that are known. They choose no values,
-    /// and no monitor minds them or is relieved in them. Answers their places.
+    /// Of steps that were not taken and lead to states of these identities, from the workers at these
+    /// `places` among the enabled: those of which [`CycleSearch::foreseen`] should ask, since they likely
+    /// lead to states that are known. It is better asked a little later: memory is brought for it.
+    #[inline]
+    pub(crate) fn expect(&self, own: &mut LogWriter, identities: &[u64], places: u64) -> u64 {
+        self.refresh(own);
+        let LogWriter { known: Some(known), likely, .. } = own else { return 0 };
+        likely.resize(identities.len(), 0);
+        // To wait for all that is asked for at once takes no longer than to wait for one.
+        let mut expected = 0;
+        for place in bits(places) {
+            let at = place as usize;
+            if let Some(node) = known.graph.likely(identities[at]) {
+                likely[at] = node;
+                expected |= 1 << place;
+            }
+        }
+        expected
+    }
+
+    /// Logs those of these steps that lead to states that are known; `expected` are places of the same
+    /// identities that were [expected](CycleSearch::expect) last. They choose no values, and no monitor
+    /// minds them or is relieved in them. Answers their places.
     #[inline]
     pub(crate) fn foreseen(
         &self,
@@ -81,23 +103,13 @@ impl CycleSearch {
         from: Node,
         enabled: &[WorkerId],
         identities: &[u64],
-        places: u64,
+        expected: u64,
     ) -> (u64, Logged) {
-        self.refresh(own);
-        let LogWriter { known: Some(known), writer, raised, .. } = own else {
+        let LogWriter { known: Some(known), writer, raised, likely, .. } = own else {
             return (0, Logged::NoRoom);
         };
-        // To wait for all that is asked for at once takes no longer than to wait for one.
-        let (mut likely, mut left) = ([0; u64::BITS as usize], 0);
-        for place in bits(places) {
-            let at = place as usize;
-            if let Some(node) = known.graph.likely(identities[at]) {
-                likely[at] = node;
-                left |= 1 << place;
-            }
-        }
         let (mut found, hot) = (0, self.hot_from(known, from));
-        for place in bits(left) {
+        for place in bits(expected) {
             let at = place as usize;
             let Some(to) = known.graph.confirm(identities[at], likely[at]) else { continue };
             found |= 1 << place;
@@ -142,13 +154,15 @@ impl CycleSearch {
     ) {
         let graph = &known.graph;
         match &known.algorithm {
-            Algorithm::Nested { nested, judge_at } => {
+            Algorithm::Nested { nested, judge_at, anywhere } => {
                 let mut hot = 0;
                 if !new && graph.is_on_stack(to) {
-                    hot = graph.hot(from) & graph.hot(to);
+                    hot = graph.hot(from) & graph.hot(to) & !anywhere.load(Relaxed);
                 }
                 if hot != 0 || new && graph.len() >= judge_at.load(Relaxed) {
-                    self.consider(graph, &mut lock(nested), from, hot, judge_at);
+                    let mut nested = lock(nested);
+                    self.consider(graph, &mut nested, from, hot, judge_at);
+                    anywhere.store(nested.anywhere(), Relaxed);
                 }
             }
             Algorithm::Components(_) => graph.touch(from),
@@ -196,7 +210,7 @@ impl CycleSearch {
         }
         let Some(known) = &own.known else { return };
         known.graph.closed(node);
-        if let Algorithm::Nested { nested, judge_at } = &known.algorithm {
+        if let Algorithm::Nested { nested, judge_at, .. } = &known.algorithm {
             let visits = self.visits.load(Relaxed);
             if visits != 0 {
                 let mut nested = lock(nested);

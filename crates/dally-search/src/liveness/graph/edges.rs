@@ -140,6 +140,14 @@ impl Graph {
         Cursor { next, end: next + enabled, rest: 0 }
     }
 
+    /// Where the edges of the worker of this place among the enabled lead.
+    #[inline]
+    pub(crate) fn targets_at(&self, from: Node, place: usize) -> impl Iterator<Item = Node> {
+        let next = self.targets_of(from) + place as u32;
+        let mut cursor = Cursor { next, end: next + 1, rest: 0 };
+        std::iter::from_fn(move || self.next_target(&mut cursor))
+    }
+
     /// Where the targets of a state's workers are.
     #[inline]
     fn targets_of(&self, node: Node) -> u32 {

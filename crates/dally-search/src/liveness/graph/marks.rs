@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::{Graph, Node};
 use crate::liveness::property::bits;
+use crate::prefetch::prefetch;
 use crate::strata::NumberList;
 
 /// The bytes of the value of a state for a map, in a search that has one: see
@@ -107,6 +108,12 @@ impl Graph {
     #[inline]
     pub(crate) fn value(&self, node: Node) -> u32 {
         self.values.get(node as usize)
+    }
+
+    /// That value is needed soon.
+    #[inline]
+    pub(crate) fn prefetch_value(&self, node: Node) {
+        prefetch(self.values.at(node as usize));
     }
 
     /// Raises that value, and touches the state; what the value was before.
