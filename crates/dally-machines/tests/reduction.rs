@@ -63,6 +63,16 @@ fn a_timer_that_a_machine_cancels_fires_before_and_after_whatever_else_happens()
     assert_eq!(tally.classes, 12);
 }
 
+/// Parts of these were explored at once, and what one found came too late for another that was taken to cover
+/// it.
+#[test]
+fn no_class_is_missed_where_another_part_of_the_search_is_taken_to_cover_it() {
+    let mut tally = Tally::default();
+    compare(clerks::small(6_732), whole::<MachineSystem>, 500, &mut tally, &String::new);
+    compare(clerks::faulty(6_707), whole::<MachineSystem>, 1_000, &mut tally, &String::new);
+    assert_eq!(tally.classes, 51 + 34);
+}
+
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Item(u8, u8);
 

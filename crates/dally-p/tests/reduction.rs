@@ -20,3 +20,12 @@ fn p_machines_are_executed_once_for_each_class() {
     }
     classes::enough(&tally, 150, 500);
 }
+
+/// One part of the search found too late that a value has to be chosen otherwise.
+#[test]
+fn both_values_of_a_choice_in_a_beginning_are_explored() {
+    let mut tally = Tally::default();
+    let source = generate::program(2_640);
+    compare(driver::program(&source), whole, 400, &mut tally, &String::new);
+    assert_eq!(tally.classes, 8);
+}

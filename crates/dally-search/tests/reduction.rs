@@ -66,6 +66,14 @@ fn other_rules_miss_no_class_within_their_bounds() {
     classes::enough(&tally, 100, 400);
 }
 
+/// What a step of a beginning could pick instead was found too late by one part of the search for another.
+#[test]
+fn other_picks_of_the_steps_of_a_beginning_are_explored() {
+    let mut tally = Tally::default();
+    compare(random(3_431), seen, 3_000, &mut tally, &String::new);
+    assert_eq!(tally.classes, 12);
+}
+
 /// The classes of programs of scripts.
 fn count(scripts: &[&[Do]]) -> u64 {
     let (report, executed) = classes::reduce(Arc::new(Scripts::new(scripts)));
