@@ -185,7 +185,7 @@ mod tests {
     use std::sync::Arc;
 
     use dally_core::{Bug, Env, Program, Status, Stop, System, Tag, WorkerId};
-    use dally_search::{Batch, InTurn, Options, StrategyKind, run_in_turn};
+    use dally_search::{Batch, BatchOutcome, Options, StrategyKind, run_in_turn};
 
     use super::*;
     use crate::Ran;
@@ -227,7 +227,7 @@ mod tests {
         let batch = Batch { first, count: 500, seed: 7 };
         let program = Arc::new(Numbers(Vec::new(), 0));
         let ran = run_in_turn(program, batch, None, options, Arc::new(())).unwrap();
-        let InTurn { report, learned } = ran;
+        let BatchOutcome { report, learned } = ran;
         Ran { report, learned }
     }
 

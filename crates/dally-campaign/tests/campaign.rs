@@ -9,7 +9,7 @@ use std::time::Duration;
 use dally_campaign::{Cell, Laboratory, Progress, Ran, State, Store, StoreError, conduct, report};
 use dally_core::report::Batch;
 use dally_core::{Bug, Env, Finding, Program, Report, Status, Stop, System, Tag, WorkerId};
-use dally_search::{InTurn, Options, StrategyKind, run_in_turn, shrunk};
+use dally_search::{BatchOutcome, Options, StrategyKind, run_in_turn, shrunk};
 
 /// Chooses eight times one of four values; three threes in a row are a bug where it is planted.
 struct Dice {
@@ -88,7 +88,7 @@ fn ran(
     batch: Batch,
     learned: Option<&[u8]>,
     stop: &Arc<AtomicBool>,
-) -> InTurn {
+) -> BatchOutcome {
     let (program, options) = (Arc::new(Dice { planted }), options(cell, false, stop));
     run_in_turn(program, batch, learned, options, Arc::new(())).unwrap()
 }
@@ -101,7 +101,7 @@ impl Laboratory for Bench {
         }
         let count = batch.count.min(300);
         let batch = Batch { count, ..batch };
-        let InTurn { report, learned } =
+        let BatchOutcome { report, learned } =
             ran(self.planted, cell, batch, learned.as_deref(), &self.stop);
         Ok(Ran { report, learned })
     }
@@ -205,7 +205,7 @@ fn a_strategy_that_learns_is_taken_up_again_by_the_next_run_where_it_was() {
             let batch = Batch { first, count: batch.schedules - first, seed: 7 };
             let ran = ran(true, &figures.cell, batch, learned.as_deref(), &Arc::default());
             learned.clone_from(&ran.learned);
-            let InTurn { report, learned } = ran;
+            let BatchOutcome { report, learned } = ran;
             one.keep(run, &mut fresh, Ran { report, learned }, &[]).unwrap();
         }
         assert!(learned.is_some() && learned == store.learned(figures.id).unwrap());

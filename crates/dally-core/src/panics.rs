@@ -30,7 +30,7 @@ pub fn catch<R>(code: impl FnOnce() -> R) -> Result<R, Stop> {
 /// As [`catch`], with what the panic carries: [`stop_of`] says what that is, and [`discard`] drops it.
 #[inline]
 pub fn catch_payload<R>(code: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
-    let inside = Inside::new();
+    let inside = InsideProgram::new();
     let result = panic::catch_unwind(AssertUnwindSafe(code));
     drop(inside);
     result
@@ -41,25 +41,25 @@ pub fn catch_payload<R>(code: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Sen
 /// own, needs another.
 #[derive(Debug)]
 #[must_use = "panics are kept off the screen until this is dropped"]
-pub struct Inside {
+pub struct InsideProgram {
     outermost: bool,
 }
 
-impl Inside {
+impl InsideProgram {
     /// From here on.
     #[inline]
     #[expect(clippy::new_without_default, reason = "it is a scope, not a value")]
-    pub fn new() -> Inside {
+    pub fn new() -> InsideProgram {
         // They nest, one for the schedule and one for each handler: only the outermost prepares.
         let outermost = !INSIDE.get();
         if outermost {
             prepare();
         }
-        Inside { outermost }
+        InsideProgram { outermost }
     }
 }
 
-impl Drop for Inside {
+impl Drop for InsideProgram {
     #[inline]
     fn drop(&mut self) {
         if self.outermost {
@@ -98,7 +98,7 @@ pub fn stop_of(payload: &(dyn Any + Send)) -> Stop {
 /// Drops what a panic carried. It may have a destructor of the program's, and that may panic too.
 #[cold]
 pub fn discard(payload: Box<dyn Any + Send>) {
-    let _inside = Inside::new();
+    let _inside = InsideProgram::new();
     if let Err(second) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(second);
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dally_core::{Choice, Program, Report};
-use dally_search::by_hand::{self, FromHere, Neighbourhood, NoNeighbourhood, Walk};
+use dally_search::by_hand::{self, AfterPrefix, Neighbourhood, NoNeighbourhood, Walk};
 use dally_search::strata::{self, ExplorerKind, Plan};
 use dally_search::{Options, Replayed, Sink};
 
@@ -45,12 +45,12 @@ impl<P: Program + 'static> Explorable for P {
     }
 
     fn run_from(self: Arc<Self>, choices: &[Choice], options: Options) -> Replayed {
-        let program = Arc::new(FromHere::new(self, choices));
+        let program = Arc::new(AfterPrefix::new(self, choices));
         dally_search::first_schedule(Arc::new(Until::new(program, None)), options)
     }
 
     fn search_from(self: Arc<Self>, choices: &[Choice], asked: Search, options: Options) -> Report {
-        let program = Arc::new(FromHere::new(self, choices));
+        let program = Arc::new(AfterPrefix::new(self, choices));
         let program = Arc::new(Until::new(program, asked.goal));
         let sink: Arc<dyn Sink> = Arc::new(());
         match asked.plan {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use dally_core::words::count;
 use dally_core::{Choice, Schedule, WorkerId};
 use dally_search::Options;
-use dally_search::by_hand::{Asked, Here, Walk};
+use dally_search::by_hand::{Asked, Position, Walk};
 
 use self::marks::HERE;
 pub(crate) use self::marks::{described, named};
@@ -148,16 +148,16 @@ impl Session {
 
     fn step(&mut self, worker: WorkerId) -> Result<(), String> {
         match self.walk(self.made()).here {
-            Here::Between(workers) => match workers.iter().any(|(can, _)| *can == worker) {
+            Position::Between(workers) => match workers.iter().any(|(can, _)| *can == worker) {
                 true => self.take([self.made(), &[Choice::Worker(worker)]].concat()),
                 false => {
                     return Err(format!("worker {worker} cannot step here: `look` shows who can"));
                 }
             },
-            Here::Inside(..) => {
+            Position::Inside(..) => {
                 return Err("the present step asks for something: answer it first".into());
             }
-            Here::Done | Here::Failed(_) | Here::TooLong | Here::Lost(_) => {
+            Position::Done | Position::Failed(_) | Position::TooLong | Position::Lost(_) => {
                 return Err("the execution is over here: go back to take another step".into());
             }
         }
@@ -165,7 +165,7 @@ impl Session {
     }
 
     fn answer(&mut self, value: i64) -> Result<(), String> {
-        let Here::Inside(_, asked) = self.walk(self.made()).here else {
+        let Position::Inside(_, asked) = self.walk(self.made()).here else {
             return Err("nothing is asked for here".into());
         };
         let place = usize::try_from(value).ok();
@@ -203,7 +203,7 @@ impl Session {
     pub fn schedule(&self) -> Schedule {
         let walk = self.walk(self.made());
         let bug = match &walk.here {
-            Here::Failed(bug) => Some(bug.record()),
+            Position::Failed(bug) => Some(bug.record()),
             _ => None,
         };
         let (choices, enabled) = (walk.choices, walk.enabled);
@@ -242,7 +242,7 @@ fn is_step(choice: &Choice) -> bool {
 /// What the state at the end of a walk shows.
 fn picture(walk: &Walk) -> Picture {
     let mut picture = Picture::of(&walk.trace);
-    if let Here::Between(workers) = &walk.here {
+    if let Position::Between(workers) = &walk.here {
         workers.iter().for_each(|(worker, name)| picture.name(*worker, name));
     }
     picture

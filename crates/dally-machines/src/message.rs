@@ -15,10 +15,10 @@ use crate::pool::Pool;
 
 /// A message: an event whose type only sender and receiver know.
 #[derive(Clone)]
-pub struct Message(Kept);
+pub struct Message(Payload);
 
 #[derive(Clone)]
-enum Kept {
+enum Payload {
     Plain(Plain),
     /// Shared between forks of a system, and immutable while shared. Emptied ones are recycled.
     Shared(Arc<dyn Content>),
@@ -26,12 +26,12 @@ enum Kept {
 
 impl Message {
     pub(crate) const fn empty() -> Message {
-        Message(Kept::Plain(Plain::empty()))
+        Message(Payload::Plain(Plain::empty()))
     }
 
     #[inline]
     pub(crate) fn shared(content: Arc<dyn Content>) -> Message {
-        Message(Kept::Shared(content))
+        Message(Payload::Shared(content))
     }
 
     #[inline]
@@ -42,8 +42,8 @@ impl Message {
     #[inline]
     pub(crate) fn into_shared(self) -> Option<Arc<dyn Content>> {
         match self.0 {
-            Kept::Plain(_) => None,
-            Kept::Shared(content) => Some(content),
+            Payload::Plain(_) => None,
+            Payload::Shared(content) => Some(content),
         }
     }
 
@@ -51,46 +51,46 @@ impl Message {
     #[inline]
     pub(crate) fn copy_from(&mut self, other: &Message, pool: &mut Pool) {
         match (&mut self.0, &other.0) {
-            (Kept::Plain(own), Kept::Plain(other)) => own.clone_from(other),
-            (Kept::Shared(own), Kept::Shared(other)) if Arc::ptr_eq(own, other) => {}
+            (Payload::Plain(own), Payload::Plain(other)) => own.clone_from(other),
+            (Payload::Shared(own), Payload::Shared(other)) if Arc::ptr_eq(own, other) => {}
             _ => pool.put(std::mem::replace(self, other.clone())),
         }
     }
 
     pub(crate) fn payload(&self) -> &dyn Debug {
         match &self.0 {
-            Kept::Plain(event) => event.payload(),
-            Kept::Shared(content) => content.payload(),
+            Payload::Plain(event) => event.payload(),
+            Payload::Shared(content) => content.payload(),
         }
     }
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         match &self.0 {
-            Kept::Plain(event) => event.encode(out),
-            Kept::Shared(content) => content.encode(out),
+            Payload::Plain(event) => event.encode(out),
+            Payload::Shared(content) => content.encode(out),
         }
     }
 
     #[inline]
     pub(crate) fn hash(&self) -> u64 {
         match &self.0 {
-            Kept::Plain(event) => event.hash(),
-            Kept::Shared(content) => content.hash(),
+            Payload::Plain(event) => event.hash(),
+            Payload::Shared(content) => content.hash(),
         }
     }
 
     pub(crate) fn can_copy(&self) -> bool {
         match &self.0 {
-            Kept::Plain(_) => true,
-            Kept::Shared(content) => content.can_copy(),
+            Payload::Plain(_) => true,
+            Payload::Shared(content) => content.can_copy(),
         }
     }
 
     /// Whether both hold equal events. Timers with equal events are one timer.
     pub(crate) fn same(&self, other: &Message) -> bool {
         match (&self.0, &other.0) {
-            (Kept::Plain(own), Kept::Plain(other)) => own.same(other),
-            (Kept::Shared(own), Kept::Shared(other)) => own.same(&**other),
+            (Payload::Plain(own), Payload::Plain(other)) => own.same(other),
+            (Payload::Shared(own), Payload::Shared(other)) => own.same(&**other),
             _ => false,
         }
     }
@@ -98,8 +98,8 @@ impl Message {
     /// The event itself, for monitors; `None` in an emptied message.
     pub(crate) fn event(&self) -> Option<&dyn Any> {
         match &self.0 {
-            Kept::Plain(event) => event.event(),
-            Kept::Shared(content) => content.event(),
+            Payload::Plain(event) => event.event(),
+            Payload::Shared(content) => content.event(),
         }
     }
 }
@@ -210,7 +210,7 @@ impl<E: Clone + Eq + Hash + Debug + Send + Sync + 'static> Content for Shared<E>
 impl<E: Clone + Eq + Hash + Debug + Send + Sync + 'static> Slot<E> for Shared<E> {
     #[inline]
     fn in_place(event: E) -> Result<Message, E> {
-        if Plain::fits::<E>() { Ok(Message(Kept::Plain(Plain::new(event)))) } else { Err(event) }
+        if Plain::fits::<E>() { Ok(Message(Payload::Plain(Plain::new(event)))) } else { Err(event) }
     }
 
     fn new(event: E) -> Self {
@@ -220,8 +220,8 @@ impl<E: Clone + Eq + Hash + Debug + Send + Sync + 'static> Slot<E> for Shared<E>
     #[inline]
     fn take(message: &mut Message) -> Option<E> {
         match &mut message.0 {
-            Kept::Plain(event) => event.take(),
-            Kept::Shared(shared) => match Arc::get_mut(shared) {
+            Payload::Plain(event) => event.take(),
+            Payload::Shared(shared) => match Arc::get_mut(shared) {
                 Some(content) => (content as &mut dyn Any).downcast_mut::<Self>()?.event.take(),
                 None => (&**shared as &dyn Any).downcast_ref::<Self>()?.event.clone(),
             },
@@ -291,7 +291,7 @@ impl<E: Debug + Send + Sync + 'static> Slot<E> for Opaque<E> {
     }
 
     fn take(message: &mut Message) -> Option<E> {
-        let Kept::Shared(shared) = &mut message.0 else { return None };
+        let Payload::Shared(shared) = &mut message.0 else { return None };
         match Arc::get_mut(shared) {
             Some(content) => (content as &mut dyn Any).downcast_mut::<Self>()?.event.take(),
             None => {

@@ -2,7 +2,7 @@
 //! are no more, to say what can be chosen next.
 //!
 //! So every program can be explored, whether its states can be copied or not, and to go back is to leave
-//! choices out. [`FromHere`] is the program that begins where the choices lead: every strategy and every
+//! choices out. [`AfterPrefix`] is the program that begins where the choices lead: every strategy and every
 //! search works on it.
 
 mod from_here;
@@ -15,7 +15,7 @@ use dally_core::{
     Bug, Choice, Fingerprint, Input, MessageId, Program, Status, System, Tag, Trace, WorkerId,
 };
 
-pub use self::from_here::FromHere;
+pub use self::from_here::AfterPrefix;
 pub use self::neighbourhood::{Between, Neighbour, Neighbourhood, NoNeighbourhood, neighbourhood};
 use crate::executor::{End, Executor, Instruments, Limits, Recorder};
 use crate::record::Recording;
@@ -37,14 +37,14 @@ pub struct Walk {
     /// `None` where a system has none.
     pub states: Vec<Option<Fingerprint>>,
     /// Where the choices lead.
-    pub here: Here,
+    pub here: Position,
     /// Where the program does not fit the choices, if it does not.
     pub left_at: Option<Divergence>,
 }
 
 /// Where choices lead.
 #[derive(Clone, Debug)]
-pub enum Here {
+pub enum Position {
     /// These workers can step: the id of each, sorted, and what it is.
     Between(Vec<(WorkerId, String)>),
     /// The last step asks for something.
@@ -96,15 +96,15 @@ pub fn walk<P: Program + 'static>(
         Err(Lost::Stuck(bug, made)) => {
             // What led to the step that blocks is walked without that step.
             match attempt(program, before_last_step(&made), step_time) {
-                Ok(walk) => Walk { choices: made, here: Here::Failed(bug), ..walk },
-                Err(_) => nowhere(Here::Failed(bug)),
+                Ok(walk) => Walk { choices: made, here: Position::Failed(bug), ..walk },
+                Err(_) => nowhere(Position::Failed(bug)),
             }
         }
-        Err(Lost::Failed(why)) => nowhere(Here::Lost(why)),
+        Err(Lost::Failed(why)) => nowhere(Position::Lost(why)),
     }
 }
 
-fn nowhere(here: Here) -> Walk {
+fn nowhere(here: Position) -> Walk {
     let (trace, choices, enabled, states) = Default::default();
     Walk { trace, choices, enabled, states, here, left_at: None }
 }
@@ -131,10 +131,10 @@ fn attempt<P: Program + 'static>(
         let recording = executor.record(Recorder::default(), 0, &mut guide, &limits, instruments);
         let Recording { choices, enabled, trace, execution } = recording;
         let here = match (execution.bug, guide.here, execution.end) {
-            (Some(bug), ..) => Here::Failed(Box::new(bug)),
+            (Some(bug), ..) => Position::Failed(Box::new(bug)),
             (None, Some(here), _) => here,
-            (None, None, End::StepBound) => Here::TooLong,
-            (None, None, _) => Here::Done,
+            (None, None, End::StepBound) => Position::TooLong,
+            (None, None, _) => Position::Done,
         };
         let (states, left_at) = (guide.states, guide.replay.difference());
         Walk { trace, choices, enabled, states, here, left_at }
@@ -148,7 +148,7 @@ struct Guide {
     /// Who takes the present step.
     worker: WorkerId,
     states: Vec<Option<Fingerprint>>,
-    here: Option<Here>,
+    here: Option<Position>,
 }
 
 impl Guide {
@@ -164,7 +164,7 @@ impl Guide {
             _ => recorded(&mut self.replay),
         };
         if answer.is_err() {
-            self.here = Some(Here::Inside(self.worker, asked()));
+            self.here = Some(Position::Inside(self.worker, asked()));
         }
         answer
     }
@@ -182,7 +182,7 @@ impl Strategy for Guide {
             Ok(worker) => self.worker = worker,
             Err(_) => {
                 let named = |&worker: &WorkerId| (worker, point.system.name(worker));
-                self.here = Some(Here::Between(point.enabled.iter().map(named).collect()));
+                self.here = Some(Position::Between(point.enabled.iter().map(named).collect()));
             }
         }
         next

@@ -33,7 +33,7 @@ pub struct StrategyKind {
 /// Whether a strategy becomes random after two fifths of the step bound. The tail is then longer
 /// than the default temperature, half of the step bound, so a monitor that stays hot is found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Tail {
+enum RandomTail {
     /// The strategy is fair, or enumerates.
     Never,
     Always,
@@ -63,43 +63,47 @@ impl StrategyKind {
         let (tail, inner) = self.rule(seed, max_steps);
         let unfair = max_steps / 5 * 2;
         match tail {
-            Tail::Never => inner,
-            Tail::Always => Box::new(Fair::new(inner, unfair, seed)),
-            Tail::OnceHot => Box::new(Fair::new(inner, unfair, seed).once_hot()),
+            RandomTail::Never => inner,
+            RandomTail::Always => Box::new(Fair::new(inner, unfair, seed)),
+            RandomTail::OnceHot => Box::new(Fair::new(inner, unfair, seed).once_hot()),
         }
     }
 
     /// The strategy without its random tail, and which tail it is to have.
-    fn rule(&self, seed: u64, max_steps: usize) -> (Tail, Box<dyn Strategy>) {
-        fn drawn(tail: Tail, seed: u64, sampler: impl Sampler) -> (Tail, Box<dyn Strategy>) {
+    fn rule(&self, seed: u64, max_steps: usize) -> (RandomTail, Box<dyn Strategy>) {
+        fn drawn(
+            tail: RandomTail,
+            seed: u64,
+            sampler: impl Sampler,
+        ) -> (RandomTail, Box<dyn Strategy>) {
             (tail, Box::new(sampler.seeded(seed)))
         }
         let (ql, d) = (Ql::default(), self.changes);
-        let learning = |rule| drawn(Tail::OnceHot, seed, Learning::by(rule));
+        let learning = |rule| drawn(RandomTail::OnceHot, seed, Learning::by(rule));
         match STRATEGIES.all[self.place].name {
-            "random" => drawn(Tail::Never, seed, Random),
-            "pct" => drawn(Tail::Always, seed, Pct::new(d)),
-            "pctcp" => drawn(Tail::Always, seed, Pctcp::new(d)),
-            "pos" => drawn(Tail::Always, seed, Pos::default()),
-            "surw" => drawn(Tail::Always, seed, Surw::default()),
+            "random" => drawn(RandomTail::Never, seed, Random),
+            "pct" => drawn(RandomTail::Always, seed, Pct::new(d)),
+            "pctcp" => drawn(RandomTail::Always, seed, Pctcp::new(d)),
+            "pos" => drawn(RandomTail::Always, seed, Pos::default()),
+            "surw" => drawn(RandomTail::Always, seed, Surw::default()),
             "ql" => learning(ql),
-            "round-robin" => drawn(Tail::Always, seed, RoundRobin::default()),
-            "dfs" => (Tail::Never, Box::<Dfs>::default()),
-            "irs" => drawn(Tail::Never, seed, Irs::new(max_steps)),
-            "urw" => drawn(Tail::Always, seed, Urw::default()),
-            "tapct" => drawn(Tail::Always, seed, TaPct::new(d)),
-            "period" => drawn(Tail::Always, seed, Period::default()),
+            "round-robin" => drawn(RandomTail::Always, seed, RoundRobin::default()),
+            "dfs" => (RandomTail::Never, Box::<Dfs>::default()),
+            "irs" => drawn(RandomTail::Never, seed, Irs::new(max_steps)),
+            "urw" => drawn(RandomTail::Always, seed, Urw::default()),
+            "tapct" => drawn(RandomTail::Always, seed, TaPct::new(d)),
+            "period" => drawn(RandomTail::Always, seed, Period::default()),
             "ql-b" => learning(Ql { reward: Reward::Flat, ..ql }),
             "ql-i" => learning(Ql { observes: Observe::Inboxes, ..ql }),
             "ql-c" => learning(Ql { observes: Observe::Custom, ..ql }),
             "ql-ndn" => learning(Ql { values: false, ..ql }),
-            "greedy" => drawn(Tail::OnceHot, seed, Greedy::default()),
-            "idb" => drawn(Tail::OnceHot, seed, Idb::default()),
-            "bonus-max" => drawn(Tail::OnceHot, seed, Learning::by(BonusMax)),
+            "greedy" => drawn(RandomTail::OnceHot, seed, Greedy::default()),
+            "idb" => drawn(RandomTail::OnceHot, seed, Idb::default()),
+            "bonus-max" => drawn(RandomTail::OnceHot, seed, Learning::by(BonusMax)),
             // A test checks that only the portfolio gets here.
             _ => {
                 let members = StrategyKind::portfolio().map(|kind| kind.build(seed, max_steps));
-                (Tail::Never, Box::new(Portfolio::new(members.into())))
+                (RandomTail::Never, Box::new(Portfolio::new(members.into())))
             }
         }
     }

@@ -43,5 +43,5 @@ pub use known_inputs::KnownInputs;
 pub use options::{Clocks, Expected, Isolate, Options, Phase, Progress, Reached, Sink};
 pub use process_end::exit;
 pub use replay::{Divergence, Mode, Replayed, ends_in_loop, first_schedule, replay};
-pub use runner::{InTurn, NotIndependent, confirmed, run, run_batch, run_in_turn, shrunk};
+pub use runner::{BatchOutcome, NotIndependent, confirmed, run, run_batch, run_in_turn, shrunk};
 pub use strategy::{EndSchedule, Fork, Learner, Lesson, Outcome, Point, Properties, Strategy};

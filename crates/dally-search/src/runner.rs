@@ -63,7 +63,7 @@ pub fn run_in_turn<P: Program + 'static>(
     learned: Option<&[u8]>,
     mut options: Options,
     sink: Arc<dyn Sink>,
-) -> Result<InTurn, NotIndependent> {
+) -> Result<BatchOutcome, NotIndependent> {
     let refused = |options: &Options| Err(NotIndependent { strategy: options.strategy.name() });
     if options.strategy.properties().sequential {
         return refused(&options);
@@ -77,12 +77,12 @@ pub fn run_in_turn<P: Program + 'static>(
     let before = Before { first: batch.first, learned: learned.unwrap_or_default(), keeps };
     let Ran { mut report, sightings, learned } = run_from(Some(before), program, options, sink);
     report.part = Some(Part { batch, sightings });
-    Ok(InTurn { report, learned })
+    Ok(BatchOutcome { report, learned })
 }
 
 /// What came of a batch.
 #[derive(Debug)]
-pub struct InTurn {
+pub struct BatchOutcome {
     /// Its report, which can be [merged](Report::merge) with those of the batches before.
     pub report: Report,
     /// What the next batch goes on from, if the strategy learns.

@@ -67,7 +67,7 @@ pub(crate) fn shrink<P: Program>(
 
 /// A step of a worker with the choices inside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Unit {
+struct WorkerStep {
     worker: WorkerId,
     inside: Vec<Choice>,
 }
@@ -83,7 +83,7 @@ struct Size {
 }
 
 impl Size {
-    fn of(units: &[Unit]) -> Size {
+    fn of(units: &[WorkerStep]) -> Size {
         let mut size = Size {
             steps: units.len(),
             switches: units.windows(2).filter(|pair| pair[0].worker != pair[1].worker).count(),
@@ -105,14 +105,14 @@ impl Size {
 }
 
 struct Failing {
-    units: Vec<Unit>,
+    units: Vec<WorkerStep>,
     size: Size,
     /// How many steps lead to its loop, if that is known and there is one.
     stem: Option<usize>,
 }
 
 impl Failing {
-    fn new(units: Vec<Unit>, stem: Option<usize>) -> Failing {
+    fn new(units: Vec<WorkerStep>, stem: Option<usize>) -> Failing {
         Failing { size: Size::of(&units), units, stem }
     }
 }
@@ -126,11 +126,11 @@ struct Candidates<'a, 'p, P: Program> {
 }
 
 impl<P: Program> Subject for Candidates<'_, '_, P> {
-    type Unit = Unit;
+    type Unit = WorkerStep;
     type Failure = Failing;
     type Size = Size;
 
-    fn units(failure: &Failing) -> &[Unit] {
+    fn units(failure: &Failing) -> &[WorkerStep] {
         &failure.units
     }
 
@@ -139,7 +139,7 @@ impl<P: Program> Subject for Candidates<'_, '_, P> {
     }
 
     /// Runs a candidate. If it fails without being smaller, what of it did not lead to the bug is left out.
-    fn run(&mut self, candidate: &[Unit], best: &Failing) -> (u64, Option<Failing>) {
+    fn run(&mut self, candidate: &[WorkerStep], best: &Failing) -> (u64, Option<Failing>) {
         let (steps, failing) = self.execute(candidate, best);
         match failing {
             Some((failing, bug)) if failing.size >= best.size => {
@@ -157,7 +157,11 @@ impl<P: Program> Subject for Candidates<'_, '_, P> {
 }
 
 impl<P: Program> Candidates<'_, '_, P> {
-    fn execute(&mut self, candidate: &[Unit], best: &Failing) -> (u64, Option<(Failing, Bug)>) {
+    fn execute(
+        &mut self,
+        candidate: &[WorkerStep],
+        best: &Failing,
+    ) -> (u64, Option<(Failing, Bug)>) {
         let strictness = Strictness::Loose(best.size.steps);
         let mut replay = ReplayStrategy::new(&flatten(candidate), strictness, usize::MAX);
         let instruments = Instruments { halt: self.stop, ..Instruments::uninterrupted() };
@@ -174,7 +178,7 @@ impl<P: Program> Candidates<'_, '_, P> {
     }
 
     /// The trace of a schedule without its texts, and how many steps that took.
-    fn order(&mut self, units: &[Unit]) -> (u64, Trace) {
+    fn order(&mut self, units: &[WorkerStep]) -> (u64, Trace) {
         let replay = ReplayStrategy::new(&flatten(units), Strictness::Exact, usize::MAX);
         let instruments = Instruments { halt: self.stop, ..Instruments::uninterrupted() };
         let recorder = Recorder::of_order();
@@ -186,7 +190,7 @@ impl<P: Program> Candidates<'_, '_, P> {
     }
 
     /// The steps of a failing schedule that led to the bug, and how many steps it took to know.
-    fn past(&mut self, failing: &Failing, bug: &Bug) -> (u64, Vec<Unit>) {
+    fn past(&mut self, failing: &Failing, bug: &Bug) -> (u64, Vec<WorkerStep>) {
         if self.limits.loops != Loops::Ignored {
             return (0, failing.units.clone());
         }
@@ -210,7 +214,7 @@ impl<P: Program> Minimiser<'_, Candidates<'_, '_, P>> {
             }
         }
         for worker in workers {
-            let rest: Vec<Unit> =
+            let rest: Vec<WorkerStep> =
                 self.best.units.iter().filter(|unit| unit.worker != worker).cloned().collect();
             if rest.len() < self.best.units.len() {
                 self.accepts(&rest);
@@ -332,15 +336,15 @@ fn magnitude(value: i64) -> u64 {
 }
 
 /// How many units at the front are steps of one worker.
-fn run_length(units: &[Unit]) -> usize {
+fn run_length(units: &[WorkerStep]) -> usize {
     units.iter().take_while(|unit| unit.worker == units[0].worker).count()
 }
 
-fn units(choices: &[Choice]) -> Vec<Unit> {
-    let mut units: Vec<Unit> = Vec::new();
+fn units(choices: &[Choice]) -> Vec<WorkerStep> {
+    let mut units: Vec<WorkerStep> = Vec::new();
     for &choice in choices {
         match (choice, units.last_mut()) {
-            (Choice::Worker(worker), _) => units.push(Unit { worker, inside: Vec::new() }),
+            (Choice::Worker(worker), _) => units.push(WorkerStep { worker, inside: Vec::new() }),
             (_, Some(unit)) => unit.inside.push(choice),
             (_, None) => {}
         }
@@ -348,7 +352,7 @@ fn units(choices: &[Choice]) -> Vec<Unit> {
     units
 }
 
-fn flatten(units: &[Unit]) -> Vec<Choice> {
+fn flatten(units: &[WorkerStep]) -> Vec<Choice> {
     let mut choices = Vec::new();
     for unit in units {
         choices.push(Choice::Worker(unit.worker));

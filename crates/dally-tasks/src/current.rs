@@ -59,12 +59,12 @@ impl Drop for Entered<'_> {
 }
 
 /// An execution that somebody reaches: put back where it was, also when code unwinds.
-struct Lent(NonNull<Exec>);
+struct CurrentGuard(NonNull<Exec>);
 
-impl Lent {
+impl CurrentGuard {
     #[inline]
-    fn take() -> Option<Lent> {
-        EXEC.take().map(Lent)
+    fn take() -> Option<CurrentGuard> {
+        EXEC.take().map(CurrentGuard)
     }
 
     #[inline]
@@ -75,7 +75,7 @@ impl Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for CurrentGuard {
     #[inline]
     fn drop(&mut self) {
         EXEC.set(Some(self.0));
@@ -87,7 +87,7 @@ impl Drop for Lent {
 #[track_caller]
 #[inline]
 pub(crate) fn with<R>(what: &str, f: impl FnOnce(&mut Exec) -> R) -> R {
-    match Lent::take() {
+    match CurrentGuard::take() {
         Some(lent) => reach(lent, f),
         None => outside(what),
     }
@@ -97,7 +97,7 @@ pub(crate) fn with<R>(what: &str, f: impl FnOnce(&mut Exec) -> R) -> R {
 /// is done at once.
 #[inline(always)]
 pub(crate) fn with_any<R>(f: impl FnOnce(&mut Exec) -> R) -> R {
-    match Lent::take() {
+    match CurrentGuard::take() {
         Some(lent) => reach(lent, f),
         None => unscheduled(f),
     }
@@ -121,7 +121,7 @@ pub(crate) fn is_outside() -> bool {
 }
 
 #[inline(always)]
-fn reach<R>(mut lent: Lent, f: impl FnOnce(&mut Exec) -> R) -> R {
+fn reach<R>(mut lent: CurrentGuard, f: impl FnOnce(&mut Exec) -> R) -> R {
     let exec = lent.exec();
     let result = f(exec);
     if exec.pending.is_much() {
@@ -138,7 +138,7 @@ fn reach<R>(mut lent: Lent, f: impl FnOnce(&mut Exec) -> R) -> R {
 /// As [`with`] for destructors and wakers: never unwinds, and is `None` outside an execution.
 #[inline]
 pub(crate) fn try_with<R>(f: impl FnOnce(&mut Exec) -> R) -> Option<R> {
-    Lent::take().map(|mut lent| f(lent.exec()))
+    CurrentGuard::take().map(|mut lent| f(lent.exec()))
 }
 
 /// Reaches who is asked, after telling what has happened so far; `None` outside of steps. `f` must

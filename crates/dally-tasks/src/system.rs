@@ -292,7 +292,7 @@ impl TaskSystem {
         let polled = if aborted {
             Ok(Progress::Ready)
         } else {
-            let _inside = (current::enter_step(exec, env), panics::Inside::new());
+            let _inside = (current::enter_step(exec, env), panics::InsideProgram::new());
             body.poll(idle)
         };
         // Most steps end before an operation or where the task waits, and have nothing else to do.
@@ -437,7 +437,7 @@ impl TaskSystem {
     fn give_up_poll(&mut self, index: usize) {
         self.exec.give_up(index);
         let TaskSystem { exec, bodies, idle, .. } = self;
-        let _inside = (current::enter(exec), panics::Inside::new());
+        let _inside = (current::enter(exec), panics::InsideProgram::new());
         bodies[index].give_up(idle);
     }
 

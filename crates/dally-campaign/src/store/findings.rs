@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use dally_core::{Finding, Report};
 use rusqlite::{Connection, Row, params};
 
-use super::keep::Told;
+use super::keep::CellOfRun;
 use super::{Store, StoreError};
 
 /// A finding that a campaign knows, one for each program and cause.
@@ -66,7 +66,7 @@ impl State {
 /// Keeps the findings of a batch. `files` has those that are new.
 pub(super) fn keep(
     connection: &Connection,
-    told: &Told<'_>,
+    told: &CellOfRun<'_>,
     report: &Report,
     files: &[(Finding, PathBuf)],
 ) -> rusqlite::Result<()> {

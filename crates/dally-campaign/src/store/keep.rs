@@ -31,7 +31,7 @@ impl Store {
             });
         };
         let before = figures.report.as_ref().map_or(0, |report| report.observations);
-        let kept = Kept { batch, seconds: report.elapsed, steps: report.steps };
+        let kept = BatchRecord { batch, seconds: report.elapsed, steps: report.steps };
         let light = without_traces(report);
         let document = light.write();
         // An error ends the run, so that nobody misses the report that was taken.
@@ -40,7 +40,7 @@ impl Store {
         let mut account = figures.account.clone();
         account.add(kept.seconds, light.schedules, whole.observations.saturating_sub(before));
         let finished = ended(&light);
-        let told = Told {
+        let told = CellOfRun {
             run,
             cell: figures.id,
             program: &figures.cell.program,
@@ -117,22 +117,22 @@ impl Store {
 }
 
 /// Which run keeps something of which cell.
-pub(super) struct Told<'a> {
+pub(super) struct CellOfRun<'a> {
     pub(super) run: i64,
     pub(super) cell: i64,
     pub(super) program: &'a str,
     pub(super) strategy: &'a str,
 }
 
-struct Kept {
+struct BatchRecord {
     batch: Batch,
     seconds: Duration,
     steps: u64,
 }
 
 struct Write<'a> {
-    told: Told<'a>,
-    kept: Kept,
+    told: CellOfRun<'a>,
+    kept: BatchRecord,
     document: String,
     whole: &'a Report,
     newness: f64,

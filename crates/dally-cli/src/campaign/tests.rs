@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use dally::contract::{Document as _, Finding, Schedule};
 use dally::search::Batch;
-use dally::testing::campaign::{Asked, Present, SERVED, TOLD, Told};
+use dally::testing::campaign::{Answer, Asked, Present, SERVED, TOLD};
 use dally_campaign::Ran;
 
 use crate::cargo::{cargo, marker};
@@ -63,7 +63,7 @@ impl TestProcess {
     ) -> Result<Ran, String> {
         let strategy = strategy.to_owned();
         match self.ask(&Asked::Run { strategy, batch, learned, threads })? {
-            Told::Ran { report, learned } => Ok(Ran { report: *report, learned }),
+            Answer::Ran { report, learned } => Ok(Ran { report: *report, learned }),
             other => Err(self.unfit(other)),
         }
     }
@@ -76,21 +76,21 @@ impl TestProcess {
     ) -> Result<Finding, String> {
         let (strategy, finding) = (strategy.to_owned(), Box::new(finding.clone()));
         match self.ask(&Asked::Shrink { strategy, seed, finding })? {
-            Told::Shrunk { finding } => Ok(*finding),
+            Answer::Shrunk { finding } => Ok(*finding),
             other => Err(self.unfit(other)),
         }
     }
 
     pub fn shows(&mut self, schedule: &Schedule) -> Result<Option<bool>, String> {
         match self.ask(&Asked::Replay { schedule: schedule.to_text() })? {
-            Told::Replayed { shows } => Ok(shows),
+            Answer::Replayed { shows } => Ok(shows),
             other => Err(self.unfit(other)),
         }
     }
 
-    fn ask(&mut self, asked: &Asked) -> Result<Told, String> {
+    fn ask(&mut self, asked: &Asked) -> Result<Answer, String> {
         let answer = self.exchange(&asked.write());
-        let told = answer.and_then(|answer| Told::read(&answer).map_err(|why| why.to_string()));
+        let told = answer.and_then(|answer| Answer::read(&answer).map_err(|why| why.to_string()));
         if told.is_err() {
             // Another request gets another process.
             self.process = None;
@@ -106,9 +106,9 @@ impl TestProcess {
         process.exchange(document).map_err(|why| why.to_string())
     }
 
-    fn unfit(&self, told: Told) -> String {
+    fn unfit(&self, told: Answer) -> String {
         match told {
-            Told::Refused { why } => why,
+            Answer::Refused { why } => why,
             _ => format!("{} has answered something else", self.present.path),
         }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use dally_core::words::count;
 use dally_core::{Bug, Choice, Report, Trace, WorkerId};
 use dally_report::text;
-use dally_search::by_hand::{Here, Walk};
+use dally_search::by_hand::{Position, Walk};
 use dally_search::strata::{Plan, SearchKind};
 use dally_search::{Options, StrategyKind};
 
@@ -29,7 +29,7 @@ impl Session {
     /// The choices of whole steps: a search cannot begin inside of one.
     fn whole_steps(&self) -> Vec<Choice> {
         let mut choices = self.made().to_vec();
-        if let Here::Inside(..) = self.walk(&choices).here {
+        if let Position::Inside(..) = self.walk(&choices).here {
             let last = choices.iter().rposition(is_step).unwrap_or(0);
             choices.truncate(last);
         }
@@ -42,7 +42,7 @@ impl Session {
         let walk = self.walk(&choices);
         match (&walk.here, &walk.left_at) {
             (_, Some(left)) => Err(format!("the program does not fit this path: {left}")),
-            (Here::Between(_), None) => Ok((choices, walk)),
+            (Position::Between(_), None) => Ok((choices, walk)),
             _ => Err("the execution is over here: go back to look for something else".into()),
         }
     }
@@ -100,7 +100,7 @@ impl Session {
         let options = Options { schedules, time: Some(time), ..options };
         let picture = picture(&walk);
         let goal = condition.map(|condition| Goal { condition: Arc::new(condition), picture });
-        if let (Some(goal), Here::Between(workers)) = (&goal, &walk.here) {
+        if let (Some(goal), Position::Between(workers)) = (&goal, &walk.here) {
             let enabled: Vec<WorkerId> = workers.iter().map(|(worker, _)| *worker).collect();
             if goal.condition.holds(&goal.picture, &enabled) {
                 return Ok(vec!["it holds here already".into()]);

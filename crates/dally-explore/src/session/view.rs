@@ -3,7 +3,7 @@
 use dally_core::words::{count, grouped};
 use dally_core::{Choice, Tag, Trace, WorkerId};
 use dally_report::text;
-use dally_search::by_hand::{Asked, Here, Walk};
+use dally_search::by_hand::{Asked, Position, Walk};
 
 use super::{Session, is_step, named, picture};
 use crate::picture::Picture;
@@ -21,7 +21,7 @@ impl Session {
         let last = walk.states.get(at).copied().flatten();
         let same =
             |(step, state): (usize, &Option<_>)| (last.is_some() && *state == last).then_some(step);
-        let is_between = matches!(walk.here, Here::Between(_) | Here::Done);
+        let is_between = matches!(walk.here, Position::Between(_) | Position::Done);
         let same_as = match is_between {
             true => walk.states.iter().take(at).enumerate().filter_map(same).collect(),
             false => Vec::new(),
@@ -46,16 +46,16 @@ impl Session {
 
     fn place(&self, walk: &Walk) -> Place {
         match &walk.here {
-            Here::Between(workers) => Place::Between { workers: self.offers(walk, workers) },
-            Here::Inside(worker, asked) => inside(*worker, asked, &walk.trace),
-            Here::Done => Place::Done,
-            Here::Failed(bug) => {
+            Position::Between(workers) => Place::Between { workers: self.offers(walk, workers) },
+            Position::Inside(worker, asked) => inside(*worker, asked, &walk.trace),
+            Position::Done => Place::Done,
+            Position::Failed(bug) => {
                 Place::Failed { kind: bug.kind().name().to_owned(), bug: text::bug(bug) }
             }
-            Here::TooLong => Place::Stopped {
+            Position::TooLong => Place::Stopped {
                 why: "the step is longer than a schedule of this program may have them".into(),
             },
-            Here::Lost(why) => Place::Stopped { why: why.clone() },
+            Position::Lost(why) => Place::Stopped { why: why.clone() },
         }
     }
 
@@ -73,8 +73,8 @@ impl Session {
         let next = self.walk(&[&walk.choices[..], &[Choice::Worker(worker)]].concat());
         let (_, mut does) = text::last_step(&next.trace);
         match &next.here {
-            Here::Inside(_, asked) => does.push(format!("asks for {}", question(asked))),
-            Here::Failed(bug) => does.push(format!("BUG {}", text::line(bug))),
+            Position::Inside(_, asked) => does.push(format!("asks for {}", question(asked))),
+            Position::Failed(bug) => does.push(format!("BUG {}", text::line(bug))),
             _ => {}
         }
         if does.len() > 1 {

@@ -32,15 +32,15 @@ pub(crate) trait Keeper: Send {
 }
 
 pub(crate) fn keeper<M: Machine>(store: impl Store<M::Durable>) -> Box<dyn Keeper> {
-    Box::new(Kept { store, machine: PhantomData::<fn() -> M> })
+    Box::new(TypedStore { store, machine: PhantomData::<fn() -> M> })
 }
 
-struct Kept<M, S> {
+struct TypedStore<M, S> {
     store: S,
     machine: PhantomData<fn() -> M>,
 }
 
-impl<M: Machine, S: Store<M::Durable>> Keeper for Kept<M, S> {
+impl<M: Machine, S: Store<M::Durable>> Keeper for TypedStore<M, S> {
     fn load(&mut self) -> io::Result<Option<Durable>> {
         Ok(self.store.load()?.map(|durable| Box::new(durable) as Durable))
     }

@@ -22,7 +22,7 @@ pub(crate) struct Story<'a> {
     /// What a worker waits for since its last step.
     pub waits: BTreeMap<WorkerId, &'a str>,
     /// The workers that will not step again.
-    pub gone: BTreeMap<WorkerId, Gone>,
+    pub gone: BTreeMap<WorkerId, WorkerEnd>,
     /// What each timer sends.
     pub timers: BTreeMap<WorkerId, &'a str>,
     /// The state and heat of each monitor that has changed its state.
@@ -46,7 +46,7 @@ pub(crate) struct Line {
 
 /// Why a worker does not step any more, and since which step.
 #[derive(Clone, Copy)]
-pub(crate) enum Gone {
+pub(crate) enum WorkerEnd {
     Halted(usize),
     Crashed(usize),
 }
@@ -186,7 +186,7 @@ impl<'a> Story<'a> {
                 format!("waits to {}", clip(on))
             }
             Event::Halted { worker } => {
-                self.gone.insert(*worker, Gone::Halted(number));
+                self.gone.insert(*worker, WorkerEnd::Halted(number));
                 if *worker == me {
                     "halts".to_owned()
                 } else {
@@ -208,7 +208,7 @@ impl<'a> Story<'a> {
             },
             Event::Persisted { payload } => format!("persists {}", clip(payload)),
             Event::Crashed { worker } => {
-                self.gone.insert(*worker, Gone::Crashed(number));
+                self.gone.insert(*worker, WorkerEnd::Crashed(number));
                 self.waits.remove(worker);
                 let name = self.names.of(*worker);
                 return Some(fault(format!("{name} crashes{}", self.in_state(*worker))));

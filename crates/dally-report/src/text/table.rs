@@ -6,7 +6,7 @@ use dally_core::WorkerId;
 use dally_core::words::count;
 
 use super::folding::Row;
-use super::story::{Gone, Story};
+use super::story::{Story, WorkerEnd};
 use super::style::{Ink, Style};
 use super::words::clip;
 
@@ -107,14 +107,14 @@ pub(super) fn ending(story: &Story<'_>, heading: &str, style: Style) -> String {
     for &worker in story.names.0.keys() {
         let messages = left.remove(&worker).unwrap_or_default();
         let is_timer = story.timers.contains_key(&worker) || worker == WorkerId::FAULTS;
-        let halted = matches!(story.gone.get(&worker), Some(Gone::Halted(_)));
+        let halted = matches!(story.gone.get(&worker), Some(WorkerEnd::Halted(_)));
         if is_timer || (halted && messages.is_empty()) {
             continue;
         }
         let mut words = Vec::new();
         match story.gone.get(&worker) {
-            Some(Gone::Halted(step)) => words.push(format!("halted in step {step}")),
-            Some(Gone::Crashed(step)) => words.push(format!("down since step {step}")),
+            Some(WorkerEnd::Halted(step)) => words.push(format!("halted in step {step}")),
+            Some(WorkerEnd::Crashed(step)) => words.push(format!("down since step {step}")),
             None => {
                 let state = story.states.get(&worker).map(|states| states.0.join(" > "));
                 words.extend(state.map(|state| format!("in {state}")));

@@ -11,15 +11,15 @@ use dally_core::{
 /// A program whose executions begin with the same choices. A schedule of it is one of the program
 /// itself without these.
 #[derive(Debug)]
-pub struct FromHere<P> {
+pub struct AfterPrefix<P> {
     program: Arc<P>,
     choices: Arc<[Choice]>,
 }
 
-impl<P: Program> FromHere<P> {
+impl<P: Program> AfterPrefix<P> {
     /// The program after these choices, which are whole steps that it can take.
-    pub fn new(program: Arc<P>, choices: &[Choice]) -> FromHere<P> {
-        FromHere { program, choices: choices.into() }
+    pub fn new(program: Arc<P>, choices: &[Choice]) -> AfterPrefix<P> {
+        AfterPrefix { program, choices: choices.into() }
     }
 
     fn advance(&self, system: &mut P::System) -> Result<(), Bug> {
@@ -47,7 +47,7 @@ fn differs(worker: WorkerId, how: &str) -> Bug {
     Bug::new(Problem::Uncontrolled(Uncontrolled::Prefix { difference }))
 }
 
-impl<P: Program> Program for FromHere<P> {
+impl<P: Program> Program for AfterPrefix<P> {
     type System = P::System;
 
     fn start(&self) -> Result<P::System, Bug> {
@@ -75,27 +75,27 @@ impl<P: Program> Program for FromHere<P> {
 
     fn states<V: StateVisitor<Self>>(self: Arc<Self>, visitor: V) -> V::Output {
         let choices = Arc::clone(&self.choices);
-        Arc::clone(&self.program).states(After { choices, visitor })
+        Arc::clone(&self.program).states(AfterPrefixVisitor { choices, visitor })
     }
 }
 
 /// Shows a visitor what the program itself says, after the choices.
-struct After<V> {
+struct AfterPrefixVisitor<V> {
     choices: Arc<[Choice]>,
     visitor: V,
 }
 
-impl<P: Program, V: StateVisitor<FromHere<P>>> StateVisitor<P> for After<V> {
+impl<P: Program, V: StateVisitor<AfterPrefix<P>>> StateVisitor<P> for AfterPrefixVisitor<V> {
     type Output = V::Output;
 
     fn copied(self, program: Arc<P>) -> V::Output
     where
         P::System: Captured + Send + 'static,
     {
-        self.visitor.copied(Arc::new(FromHere { program, choices: self.choices }))
+        self.visitor.copied(Arc::new(AfterPrefix { program, choices: self.choices }))
     }
 
     fn replayed(self, program: Arc<P>, why: Option<String>) -> V::Output {
-        self.visitor.replayed(Arc::new(FromHere { program, choices: self.choices }), why)
+        self.visitor.replayed(Arc::new(AfterPrefix { program, choices: self.choices }), why)
     }
 }

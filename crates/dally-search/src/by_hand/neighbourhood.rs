@@ -10,7 +10,7 @@ use dally_core::{
 };
 use rustc_hash::FxHashMap;
 
-use super::FromHere;
+use super::AfterPrefix;
 use crate::choice_log::{Activity, ChoiceWriter};
 use crate::executor::bug_at_end;
 use crate::supervisor::{Lost, watched};
@@ -85,7 +85,7 @@ pub fn neighbourhood<P: Program + 'static>(
     most: usize,
     step_time: Duration,
 ) -> Result<Neighbourhood, NoNeighbourhood> {
-    let program = Arc::new(FromHere::new(program.clone(), choices));
+    let program = Arc::new(AfterPrefix::new(program.clone(), choices));
     let name = program.name().to_owned();
     let drawn = watched(&name, step_time, move |writer| {
         program.states(Survey {

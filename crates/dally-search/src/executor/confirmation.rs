@@ -17,7 +17,7 @@ use fastrand::Rng;
 
 use super::End;
 use super::bugs::bug_at_end;
-use super::live::{Conclusion, Failure, LiveExecution, Suspicion};
+use super::live::{Conclusion, Failure, HotMonitor, LiveExecution};
 use crate::choice_log::ChoiceWriter;
 use crate::sampling::Random;
 
@@ -33,12 +33,12 @@ impl LiveExecution<'_> {
     #[cold]
     pub(super) fn concluded<S: System>(
         &mut self,
-        suspicion: Suspicion,
+        suspicion: HotMonitor,
         system: &mut S,
     ) -> Conclusion {
-        let Suspicion { bug, monitor, hot } = suspicion;
+        let HotMonitor { bug, monitor, hot } = suspicion;
         let at = (self.env.steps, self.env.values);
-        let mut chance = Chance {
+        let mut chance = RandomSteps {
             rng: Rng::with_seed(fingerprint::mix(at.0 as u64, monitor as u64)),
             stretch: 0,
             place: 0,
@@ -93,7 +93,7 @@ impl LiveExecution<'_> {
 }
 
 /// Steps by chance, in a way of its own in each stretch.
-struct Chance<'a> {
+struct RandomSteps<'a> {
     rng: Rng,
     stretch: u32,
     /// Where the program asks for its next value.
@@ -105,7 +105,7 @@ struct Chance<'a> {
     items: EventBudget,
 }
 
-impl Chance<'_> {
+impl RandomSteps<'_> {
     /// Takes a step; how the execution ends, if it does.
     fn step<S: System>(&mut self, system: &mut S) -> Option<Conclusion> {
         let worker = self.worker(system.enabled());
@@ -152,7 +152,7 @@ impl Chance<'_> {
     }
 }
 
-impl Env for Chance<'_> {
+impl Env for RandomSteps<'_> {
     fn value(&mut self, of: u32, tag: Tag) -> Result<u32, Cut> {
         self.items(1)?;
         let prefers = tag == Tag::Program && self.is_biased() && self.rng.u32(..8) < PREFERRED;

@@ -28,7 +28,7 @@ impl Conclusion {
 }
 
 /// A monitor that has been hot for longer than the bound, for so many steps.
-pub(super) struct Suspicion {
+pub(super) struct HotMonitor {
     pub(super) bug: Bug,
     pub(super) monitor: usize,
     pub(super) hot: usize,
@@ -82,7 +82,7 @@ impl LiveExecution<'_> {
         now: Acceptance,
         steps: usize,
         system: &S,
-    ) -> Option<Suspicion> {
+    ) -> Option<HotMonitor> {
         let temperatures = &mut self.temperatures;
         let hot = now.waiting();
         if !self.fair || (hot | temperatures.hot) == 0 {
@@ -96,7 +96,7 @@ impl LiveExecution<'_> {
         (hot > self.too_hot_after).then(|| {
             // A replay goes by this bound alone, so no earlier step may exceed it.
             let bound = self.too_hot_after.max(hot - passed);
-            Suspicion { bug: too_hot(system, monitor, bound), monitor, hot }
+            HotMonitor { bug: too_hot(system, monitor, bound), monitor, hot }
         })
     }
 

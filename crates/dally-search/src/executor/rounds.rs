@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use dally_core::{Acceptance, Lasso, System, WorkerId};
 
 use super::bugs::livelock;
-use super::live::{Conclusion, Failure, LiveExecution, Suspicion};
+use super::live::{Conclusion, Failure, HotMonitor, LiveExecution};
 use super::{End, Limits, blame};
 use crate::liveness::{Loop, Loops};
 
@@ -154,7 +154,7 @@ impl LiveExecution<'_> {
             }
         };
         // What has to be confirmed is suspected once more by the step after the rounds.
-        if let Some(Suspicion { bug, .. }) = self.heat(now, steps, system)
+        if let Some(HotMonitor { bug, .. }) = self.heat(now, steps, system)
             && overheated.is_none()
             && self.limits.confirm_temperature == 0
         {

@@ -15,7 +15,7 @@ use tracing_core::{Event, Metadata, Subscriber};
 
 /// The lines told since the last were taken, and the open spans of each worker.
 #[derive(Default)]
-struct Told {
+struct SpanLog {
     lines: Vec<String>,
     worker: Option<WorkerId>,
     /// The spans that each worker is inside of, the innermost last. A step may end inside of a span.
@@ -31,7 +31,7 @@ struct Span {
     metadata: &'static Metadata<'static>,
 }
 
-impl Told {
+impl SpanLog {
     fn here(&mut self) -> Option<&mut Vec<u64>> {
         Some(self.inside.entry(self.worker?).or_default())
     }
@@ -39,13 +39,13 @@ impl Told {
 
 /// Listens while it lives.
 pub(crate) struct Spans {
-    told: Arc<Mutex<Told>>,
+    told: Arc<Mutex<SpanLog>>,
     _listening: DefaultGuard,
 }
 
 impl Spans {
     pub(crate) fn listen() -> Spans {
-        let told = Arc::<Mutex<Told>>::default();
+        let told = Arc::<Mutex<SpanLog>>::default();
         let dispatch = Dispatch::new(Collector { told: Arc::clone(&told) });
         Spans { told, _listening: dispatcher::set_default(&dispatch) }
     }
@@ -61,12 +61,12 @@ impl Spans {
     }
 }
 
-fn lock(told: &Mutex<Told>) -> MutexGuard<'_, Told> {
+fn lock(told: &Mutex<SpanLog>) -> MutexGuard<'_, SpanLog> {
     told.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct Collector {
-    told: Arc<Mutex<Told>>,
+    told: Arc<Mutex<SpanLog>>,
 }
 
 impl Subscriber for Collector {

@@ -3,7 +3,7 @@
 use dally_core::{Observe, System, Tag, WorkerId};
 use fastrand::Rng;
 
-use super::table::{At, Table, Taken, Worth};
+use super::table::{RecordIndex, Table, Taken, Worth};
 use super::walk::{Walk, Walked, mark, marks, place_among, place_below};
 use crate::sampling::{Random, Sampler};
 use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties, name_of_type};
@@ -73,7 +73,7 @@ pub struct Learning<R: Rule> {
     /// The actions that were taken at the present observation, by place. Kept for its memory.
     taken: Vec<(usize, f64)>,
     /// The places of the observations of a lesson. Kept for its memory.
-    places: Vec<At>,
+    places: Vec<RecordIndex>,
 }
 
 impl<R: Rule> Learning<R> {
@@ -115,7 +115,7 @@ impl<R: Rule> Learning<R> {
         places.clear();
         for (place, (seen, at)) in walked.observations().enumerate() {
             let expected = match (at, place.checked_sub(1)) {
-                (At::NOWHERE, Some(before)) => {
+                (RecordIndex::NOWHERE, Some(before)) => {
                     table.led_to(places[before], walked.get(before).action)
                 }
                 _ => at,
@@ -139,7 +139,7 @@ impl<R: Rule> Learning<R> {
 }
 
 #[inline]
-fn best<R: Rule>(table: &Table<R::Worth>, at: At) -> f64 {
+fn best<R: Rule>(table: &Table<R::Worth>, at: RecordIndex) -> f64 {
     let (mut best, mut taken) = (f64::NEG_INFINITY, 0);
     for (action, worth) in table.taken(at) {
         taken |= mark(action);

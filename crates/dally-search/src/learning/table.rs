@@ -43,11 +43,11 @@ pub(crate) struct Table<V> {
 
 /// The place of an observation, the same in equal tables and still valid when its record has moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct At(pub(super) u32);
+pub(crate) struct RecordIndex(pub(super) u32);
 
-impl At {
+impl RecordIndex {
     /// The place of an observation that the table does not have.
-    pub(crate) const NOWHERE: At = At(u32::MAX);
+    pub(crate) const NOWHERE: RecordIndex = RecordIndex(u32::MAX);
 }
 
 /// An action that was taken at an observation.
@@ -55,7 +55,7 @@ impl At {
 pub(crate) struct Taken {
     pub(crate) action: u64,
     /// The place of the observation that it led to.
-    pub(crate) led_to: At,
+    pub(crate) led_to: RecordIndex,
 }
 
 /// The words of a record before its actions.
@@ -86,7 +86,7 @@ impl<V: Worth> Table<V> {
     const MARKS: usize = HEAD + 1 + V::WORDS;
 
     #[inline]
-    pub(crate) fn find(&self, observation: u64) -> Option<At> {
+    pub(crate) fn find(&self, observation: u64) -> Option<RecordIndex> {
         if self.tags.is_empty() {
             return None;
         }
@@ -97,7 +97,7 @@ impl<V: Worth> Table<V> {
                 found if found == tag => {
                     let at = self.index[entry];
                     if self.words[at as usize] == observation {
-                        return Some(At(at));
+                        return Some(RecordIndex(at));
                     }
                 }
                 _ => {}
@@ -108,23 +108,24 @@ impl<V: Worth> Table<V> {
 
     /// Where an observation is, if it is known; looks first in the place where it is `expected`.
     #[inline]
-    pub(crate) fn find_at(&self, expected: At, observation: u64) -> Option<At> {
+    pub(crate) fn find_at(&self, expected: RecordIndex, observation: u64) -> Option<RecordIndex> {
         if self.is_at(expected, observation) { Some(expected) } else { self.find(observation) }
     }
 
     /// Whether an observation is in this place, or was before its record moved.
     #[inline]
-    pub(crate) fn is_at(&self, place: At, observation: u64) -> bool {
-        place != At::NOWHERE && self.words[place.0 as usize] == observation
+    pub(crate) fn is_at(&self, place: RecordIndex, observation: u64) -> bool {
+        place != RecordIndex::NOWHERE && self.words[place.0 as usize] == observation
     }
 
     /// Where this action at an observation led when it was last taken. What is there is prefetched.
     #[inline]
-    pub(crate) fn led_to(&self, at: At, action: u64) -> At {
-        let Some(at) = self.record(at) else { return At::NOWHERE };
+    pub(crate) fn led_to(&self, at: RecordIndex, action: u64) -> RecordIndex {
+        let Some(at) = self.record(at) else { return RecordIndex::NOWHERE };
         let known = &self.words[at + HEAD..at + HEAD + self.len(at) * Self::ENTRY];
         let entry = known.chunks_exact(Self::ENTRY).find(|entry| entry[0] == action);
-        let next = entry.map_or(At::NOWHERE, |entry| At(entry[1 + V::WORDS] as u32));
+        let next =
+            entry.map_or(RecordIndex::NOWHERE, |entry| RecordIndex(entry[1 + V::WORDS] as u32));
         if let Some(first) = self.words.get(next.0 as usize) {
             prefetch(first);
         }
@@ -134,18 +135,23 @@ impl<V: Worth> Table<V> {
     /// Counts a visit of an observation, which may be `known` to be in this place, and where actions
     /// with these marks were `offered`.
     #[inline]
-    pub(crate) fn visit(&mut self, observation: u64, known: At, offered: u32) -> At {
+    pub(crate) fn visit(
+        &mut self,
+        observation: u64,
+        known: RecordIndex,
+        offered: u32,
+    ) -> RecordIndex {
         let at = match self.record(known) {
             Some(at) if self.words[at] == observation => {
                 if at != known.0 as usize {
                     // The next lookup by the old place takes one step.
                     self.words[known.0 as usize + HEAD] = at as u64;
                 }
-                At(at as u32)
+                RecordIndex(at as u32)
             }
             _ => self.find(observation).unwrap_or_else(|| self.meet(observation)),
         };
-        if at != At::NOWHERE {
+        if at != RecordIndex::NOWHERE {
             let head = &mut self.words[at.0 as usize + 1];
             *head += u64::from(*head >> 32 < u64::from(u32::MAX)) << 32;
             self.words[at.0 as usize + Self::MARKS] |= u64::from(offered) << 32;
@@ -153,10 +159,10 @@ impl<V: Worth> Table<V> {
         at
     }
 
-    fn meet(&mut self, observation: u64) -> At {
+    fn meet(&mut self, observation: u64) -> RecordIndex {
         let at = self.words.len();
         if self.observations >= MOST || at + Self::size(0) > u32::MAX as usize {
-            return At::NOWHERE;
+            return RecordIndex::NOWHERE;
         }
         self.observations += 1;
         if self.observations * 4 > self.tags.len() * 3 {
@@ -165,7 +171,7 @@ impl<V: Worth> Table<V> {
         self.words.push(observation);
         self.words.resize(at + Self::size(0), 0);
         self.enter(observation, at);
-        At(at as u32)
+        RecordIndex(at as u32)
     }
 
     #[cold]
@@ -214,8 +220,8 @@ impl<V: Worth> Table<V> {
 
     /// Where the record is now that is here or was.
     #[inline]
-    fn record(&self, at: At) -> Option<usize> {
-        let mut at = (at != At::NOWHERE).then_some(at.0 as usize)?;
+    fn record(&self, at: RecordIndex) -> Option<usize> {
+        let mut at = (at != RecordIndex::NOWHERE).then_some(at.0 as usize)?;
         while self.words[at + 1] >> 32 == 0 {
             at = self.words[at + HEAD] as usize;
         }
@@ -223,12 +229,12 @@ impl<V: Worth> Table<V> {
     }
 
     #[inline]
-    pub(crate) fn visits(&self, at: At) -> u32 {
+    pub(crate) fn visits(&self, at: RecordIndex) -> u32 {
         self.record(at).map_or(1, |at| (self.words[at + 1] >> 32) as u32)
     }
 
     #[inline]
-    pub(crate) fn taken(&self, at: At) -> impl ExactSizeIterator<Item = (u64, V)> + '_ {
+    pub(crate) fn taken(&self, at: RecordIndex) -> impl ExactSizeIterator<Item = (u64, V)> + '_ {
         let words = match self.record(at) {
             Some(at) => &self.words[at + HEAD..at + HEAD + self.len(at) * Self::ENTRY],
             None => &[],
@@ -238,7 +244,7 @@ impl<V: Worth> Table<V> {
 
     /// The marks of all actions that were ever offered at an observation.
     #[inline]
-    pub(crate) fn offered(&self, at: At) -> u32 {
+    pub(crate) fn offered(&self, at: RecordIndex) -> u32 {
         self.record(at).map_or(0, |at| (self.words[at + Self::MARKS] >> 32) as u32)
     }
 
@@ -247,19 +253,19 @@ impl<V: Worth> Table<V> {
     #[inline]
     pub(crate) fn change(
         &mut self,
-        at: At,
+        at: RecordIndex,
         Taken { action, led_to }: Taken,
         initial: V,
         change: impl FnOnce(V) -> V,
-    ) -> At {
-        let Some(mut at) = self.record(at) else { return At::NOWHERE };
+    ) -> RecordIndex {
+        let Some(mut at) = self.record(at) else { return RecordIndex::NOWHERE };
         let len = self.len(at);
         let known = &self.words[at + HEAD..at + HEAD + len * Self::ENTRY];
         let here = known.chunks_exact(Self::ENTRY).take_while(|entry| entry[0] < action).count();
         let mut entry = at + HEAD + here * Self::ENTRY;
         if here == len || self.words[entry] != action {
             if len == room(len) {
-                let Some(moved) = self.outgrow(at, len) else { return At(at as u32) };
+                let Some(moved) = self.outgrow(at, len) else { return RecordIndex(at as u32) };
                 (at, entry) = (moved, moved + HEAD + here * Self::ENTRY);
             }
             let end = at + HEAD + len * Self::ENTRY;
@@ -274,7 +280,7 @@ impl<V: Worth> Table<V> {
         change(V::read(value)).write(value);
         let last = &mut self.words[entry + 1 + V::WORDS];
         *last = *last & !LED_TO | u64::from(led_to.0);
-        At(at as u32)
+        RecordIndex(at as u32)
     }
 
     /// Moves a full record of this many actions to the end, with room for as many again and one.
@@ -325,8 +331,8 @@ impl<V: Worth> Table<V> {
         let mut table = Table::default();
         for _ in 0..observations {
             let [observation, counts] = next(&mut words)?;
-            let at = table.visit(observation, At::NOWHERE, 0);
-            if at != At::NOWHERE {
+            let at = table.visit(observation, RecordIndex::NOWHERE, 0);
+            if at != RecordIndex::NOWHERE {
                 // A record without visits would count as moved.
                 let head = &mut table.words[at.0 as usize + 1];
                 *head = (counts >> 32).max(1) << 32 | u64::from(*head as u32);
@@ -337,7 +343,7 @@ impl<V: Worth> Table<V> {
                 if value.len() < V::WORDS || !V::is_sound(&value) {
                     return None;
                 }
-                let taken = Taken { action, led_to: At::NOWHERE };
+                let taken = Taken { action, led_to: RecordIndex::NOWHERE };
                 table.change(at, taken, V::read(&value), |value| value);
             }
         }
@@ -361,13 +367,13 @@ mod tests {
         let mut table: Table<u64> = Table::default();
         let mut map: BTreeMap<u64, (u32, BTreeMap<u64, u64>)> = BTreeMap::new();
         // Where each observation was at first: its record may have moved since then.
-        let mut first: BTreeMap<u64, At> = BTreeMap::new();
-        let (mut last, mut offered) = (At::NOWHERE, BTreeMap::new());
+        let mut first: BTreeMap<u64, RecordIndex> = BTreeMap::new();
+        let (mut last, mut offered) = (RecordIndex::NOWHERE, BTreeMap::new());
         for step in 0..20_000 {
             let (observation, action) = (rng.u64(1..3_000), rng.u64(..12));
             let known = first.get(&observation).copied().filter(|_| rng.bool());
             let mark = 1 << (step % 31);
-            let at = table.visit(observation, known.unwrap_or(At::NOWHERE), mark);
+            let at = table.visit(observation, known.unwrap_or(RecordIndex::NOWHERE), mark);
             let before = *first.entry(observation).or_insert(at);
             let taken = Taken { action, led_to: last };
             let now = table.change(before, taken, 0, |value| value + step);
@@ -395,7 +401,7 @@ mod tests {
     #[test]
     fn what_an_action_led_to_is_found_without_the_index() {
         let mut table: Table<u64> = Table::default();
-        let places = [7, 8, 9].map(|observation| table.visit(observation, At::NOWHERE, 0));
+        let places = [7, 8, 9].map(|observation| table.visit(observation, RecordIndex::NOWHERE, 0));
         let taken = |action, led_to| Taken { action, led_to };
         table.change(places[0], taken(3, places[1]), 0, |_| 1);
         for action in 0..5 {
@@ -409,14 +415,14 @@ mod tests {
         assert_eq!(table.led_to(places[1], 4), places[2]);
         // Another observation than last time, an action that was never taken, one unknown.
         assert_eq!(table.find_at(places[1], 7), Some(places[0]));
-        assert_eq!(table.led_to(places[0], 4), At::NOWHERE);
-        assert_eq!(table.led_to(At::NOWHERE, 4), At::NOWHERE);
+        assert_eq!(table.led_to(places[0], 4), RecordIndex::NOWHERE);
+        assert_eq!(table.led_to(RecordIndex::NOWHERE, 4), RecordIndex::NOWHERE);
         assert_eq!(table.find_at(places[2], 10), None);
     }
 
     fn some() -> Vec<u8> {
         let mut table = Table::<f64>::default();
-        let at = [7, 9].map(|observation| table.visit(observation, At::NOWHERE, 3))[0];
+        let at = [7, 9].map(|observation| table.visit(observation, RecordIndex::NOWHERE, 3))[0];
         for (action, value) in [(1, -0.5), (2, -4.0)] {
             table.change(at, Taken { action, led_to: at }, value, |value| value);
         }

@@ -2,7 +2,7 @@
 
 use dally_core::{Observe, System, WorkerId, fingerprint};
 
-use super::table::{At, Table, Worth};
+use super::table::{RecordIndex, Table, Worth};
 use crate::strategy::{Lesson, Point};
 
 /// Records the observations of a schedule, and the action taken at each.
@@ -15,9 +15,9 @@ pub(crate) struct Walk {
     /// The present observation.
     here: u64,
     /// Its place in the table, if that is known.
-    at: At,
+    at: RecordIndex,
     /// Where the next observation is if the last action leads to what it led to before.
-    expected: At,
+    expected: RecordIndex,
     /// The worker whose step has begun, until it chooses a value.
     stepping: Option<WorkerId>,
     /// Three words for each action.
@@ -42,13 +42,13 @@ impl Default for Walk {
 
 impl Walk {
     pub(crate) fn new(how: Observe) -> Walk {
-        let (at, expected) = (At::NOWHERE, At::NOWHERE);
+        let (at, expected) = (RecordIndex::NOWHERE, RecordIndex::NOWHERE);
         Walk { how, here: 0, at, expected, stepping: None, words: Vec::new() }
     }
 
     pub(crate) fn begin(&mut self) {
         self.words.clear();
-        self.expected = At::NOWHERE;
+        self.expected = RecordIndex::NOWHERE;
     }
 
     /// Observes the state in which a worker is to be picked.
@@ -68,9 +68,9 @@ impl Walk {
     }
 
     #[inline]
-    pub(crate) fn look_up<V: Worth>(&mut self, table: &Table<V>) -> Option<At> {
+    pub(crate) fn look_up<V: Worth>(&mut self, table: &Table<V>) -> Option<RecordIndex> {
         let found = table.find_at(self.expected, self.here);
-        self.at = found.unwrap_or(At::NOWHERE);
+        self.at = found.unwrap_or(RecordIndex::NOWHERE);
         found
     }
 
@@ -103,7 +103,7 @@ impl Walk {
 
     #[inline]
     fn write(&mut self, action: u64, offered: u32, fault: bool) {
-        let at = std::mem::replace(&mut self.at, At::NOWHERE);
+        let at = std::mem::replace(&mut self.at, RecordIndex::NOWHERE);
         let rest = u64::from(at.0) << 32 | u64::from(offered) << 1 | u64::from(fault);
         self.words.extend([self.here, action, rest]);
     }
@@ -197,8 +197,8 @@ impl<'a> Walked<'a> {
     }
 
     /// All observations in order, each with its place in the table if that is known.
-    pub(crate) fn observations(self) -> impl Iterator<Item = (u64, At)> + 'a {
-        let moves = self.moves.iter().map(|words| (words[0], At((words[2] >> 32) as u32)));
-        moves.chain([(self.last, At::NOWHERE)])
+    pub(crate) fn observations(self) -> impl Iterator<Item = (u64, RecordIndex)> + 'a {
+        let moves = self.moves.iter().map(|words| (words[0], RecordIndex((words[2] >> 32) as u32)));
+        moves.chain([(self.last, RecordIndex::NOWHERE)])
     }
 }

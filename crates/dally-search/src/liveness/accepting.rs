@@ -101,17 +101,17 @@ where
     }
 
     fn states<V: StateVisitor<Self>>(self: Arc<Self>, visitor: V) -> V::Output {
-        self.program.clone().states(Within { outer: self, visitor })
+        self.program.clone().states(RelatedVisitor { outer: self, visitor })
     }
 }
 
 /// Passes on what a program says of its states to the visitor of the program around it.
-struct Within<O, V> {
+struct RelatedVisitor<O, V> {
     outer: Arc<O>,
     visitor: V,
 }
 
-impl<P, F, V> StateVisitor<P> for Within<Accepting<P, F>, V>
+impl<P, F, V> StateVisitor<P> for RelatedVisitor<Accepting<P, F>, V>
 where
     P: Program<System: Captured>,
     F: Fn(&P::System, &P::System) -> bool + Send + Sync + 'static,

@@ -59,7 +59,7 @@ pub(crate) struct Graph {
     /// Whether a cycle may go through faults. If not, they are kept apart from the edges.
     faulty_cycles: bool,
     /// What there is of few states.
-    apart: Mutex<Apart>,
+    apart: Mutex<FaultsAndFailures>,
     labels: Labels,
 }
 
@@ -73,7 +73,7 @@ const MOST: u32 = IS_FURTHER - 2;
 
 /// What is kept apart from the edges of states.
 #[derive(Default)]
-struct Apart {
+struct FaultsAndFailures {
     /// Transitions that no cycle can go through.
     faults: FxHashMap<Node, Vec<Edge>>,
     /// What was done in a state and showed a bug, as strong fairness tells things apart.
@@ -243,7 +243,7 @@ impl Graph {
         self.rests.at(node as usize).load(Relaxed)
     }
 
-    fn apart(&self) -> MutexGuard<'_, Apart> {
+    fn apart(&self) -> MutexGuard<'_, FaultsAndFailures> {
         self.apart.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

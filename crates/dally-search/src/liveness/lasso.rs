@@ -41,7 +41,7 @@ pub(crate) fn cycle(
     };
     let stem = path.len();
     let start = path.last().map_or(0, |edge: &Edge| edge.to);
-    let mut tour = Tour { graph, start, at: start, path: Vec::new() };
+    let mut tour = ComponentWalk { graph, start, at: start, path: Vec::new() };
     tour.visit(is_inside, |edge| property.accepts(graph, edge));
     match fairness {
         Fairness::None => {}
@@ -93,14 +93,14 @@ pub(crate) fn closed(graph: &Graph, property: Property, closing: Closing) -> Vec
 }
 
 /// A walk inside a component.
-struct Tour<'a> {
+struct ComponentWalk<'a> {
     graph: &'a Graph,
     start: Node,
     at: Node,
     path: Vec<Edge>,
 }
 
-impl Tour<'_> {
+impl ComponentWalk<'_> {
     /// Goes on to the nearest transition that is wanted, and takes it; `false` if there is none.
     fn visit(&mut self, inside: impl Fn(Node) -> bool, wanted: impl Fn(Edge) -> bool) -> bool {
         let Some(more) = way(|node| self.graph.edges(node), self.at, inside, wanted) else {

@@ -18,7 +18,7 @@ use rustc_hash::FxHashSet;
 
 use super::estimate::{Estimate, Leaves};
 use super::inputs::InputDriver;
-use super::node::{Node, Seats};
+use super::node::{Node, WorkerNumbers};
 use super::outcome::Outcome;
 use super::races::Race;
 use super::rule::Reduction;
@@ -49,7 +49,7 @@ pub(crate) struct Engine<S: StateSpace, D: InputDriver> {
     /// The execution under way. `nodes[depth]` is the live one; those after it are spare memory.
     pub(super) nodes: Vec<Node<S::Snapshot, D::Assignment>>,
     pub(super) depth: usize,
-    pub(super) seats: Seats,
+    pub(super) seats: WorkerNumbers,
     /// The races of the execution that have not been reversed.
     pub(super) races: Vec<Race>,
     /// The first node that belongs to the part under way, how many executions it has had since it was
@@ -88,7 +88,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             unwanted: Arc::default(),
             nodes: Vec::new(),
             depth: 0,
-            seats: Seats::default(),
+            seats: WorkerNumbers::default(),
             races: Vec::new(),
             base: 0,
             executions: 0,

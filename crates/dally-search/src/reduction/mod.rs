@@ -25,4 +25,4 @@ mod wakeup;
 pub use inputs::{GivenInputs, InputDriver, Inputs};
 pub use rule::Reduction;
 pub use search::explore_inputs;
-pub(crate) use search::{By, reduced};
+pub(crate) use search::{ReductionRule, reduced};

@@ -196,30 +196,30 @@ impl<Snapshot, A> Node<Snapshot, A> {
 
 /// Numbers for workers, in the order in which they first step.
 #[derive(Default)]
-pub(crate) struct Seats {
+pub(crate) struct WorkerNumbers {
     seats: FxHashMap<WorkerId, usize>,
     workers: Vec<WorkerId>,
     /// The nodes from which each worker has stepped in the execution under way.
     pub(crate) steps: Vec<Vec<usize>>,
 }
 
-impl Seats {
+impl WorkerNumbers {
     /// The seat of a worker that has stepped.
     pub(crate) fn known(&self, worker: WorkerId) -> Option<usize> {
         self.seats.get(&worker).copied()
     }
 
     /// The seats as they were when the step from this node was taken.
-    pub(crate) fn up_to(&self, node: usize) -> Seats {
+    pub(crate) fn up_to(&self, node: usize) -> WorkerNumbers {
         self.before(node + 1)
     }
 
     /// The seats as they were before the step from this node.
-    pub(crate) fn before(&self, node: usize) -> Seats {
+    pub(crate) fn before(&self, node: usize) -> WorkerNumbers {
         let (seats, workers) = (self.seats.clone(), self.workers.clone());
         let before =
             |steps: &Vec<usize>| steps.iter().copied().take_while(|&step| step < node).collect();
-        Seats { seats, workers, steps: self.steps.iter().map(before).collect() }
+        WorkerNumbers { seats, workers, steps: self.steps.iter().map(before).collect() }
     }
 
     /// The workers, by seats.

@@ -16,7 +16,7 @@ use dally_core::Choice;
 use super::engine::Engine;
 use super::estimate::Estimate;
 use super::inputs::InputDriver;
-use super::node::{Node, Seats};
+use super::node::{Node, WorkerNumbers};
 use super::races::Race;
 use super::wakeup::{Branch, Covered};
 use crate::strata::StateSpace;
@@ -39,7 +39,7 @@ pub(crate) struct Part<Snapshot, A> {
     /// The choices that lead to the last node.
     choices: Vec<Choice>,
     nodes: Vec<Node<Snapshot, A>>,
-    seats: Seats,
+    seats: WorkerNumbers,
     races: Vec<Race>,
     /// The first node that belongs to the part. What is to be explored from those before it is kept
     /// for whoever they belong to.

@@ -29,13 +29,13 @@ where
     let options = options.naming(&*program);
     // What a step branches on was found by what was explored before, so one thread explores all.
     let make = |program| Ok(Replaying::unidentified(program));
-    search(program, vec![driver], By::default(), options, sink, make, None)
+    search(program, vec![driver], ReductionRule::default(), options, sink, make, None)
 }
 
 /// Explores one execution for each class of schedules, with the inputs as given.
 pub(crate) fn reduced<P: Program + 'static, S: StateSpace>(
     program: Arc<P>,
-    by: By,
+    by: ReductionRule,
     options: Options,
     sink: Arc<dyn Sink>,
     make: fn(Arc<P>) -> Result<S, Bug>,
@@ -50,12 +50,12 @@ pub(crate) fn reduced<P: Program + 'static, S: StateSpace>(
 
 /// The rule of a reduced search, and its bound.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct By {
+pub(crate) struct ReductionRule {
     pub(crate) rule: Reduction,
     pub(crate) bound: Option<u32>,
 }
 
-impl By {
+impl ReductionRule {
     /// The name of a search that takes inputs as given, or varies them.
     fn name(self, varies_inputs: bool) -> String {
         match (self.rule, self.bound) {
@@ -71,7 +71,7 @@ impl By {
 fn search<P, S, D>(
     program: Arc<P>,
     drivers: Vec<impl FnOnce() -> D + Send + 'static>,
-    by: By,
+    by: ReductionRule,
     options: Options,
     sink: Arc<dyn Sink>,
     make: fn(Arc<P>) -> Result<S, Bug>,

@@ -25,13 +25,13 @@ pub(crate) struct Parts<N, A> {
     shared: Arc<Shared>,
     /// After so many executions the search ends.
     most: u64,
-    inside: Mutex<Inside<N, A>>,
+    inside: Mutex<PartQueue<N, A>>,
     changed: Condvar,
     /// How often estimates were asked for.
     asked: AtomicU64,
 }
 
-struct Inside<N, A> {
+struct PartQueue<N, A> {
     /// The one that comes first is last.
     ready: Vec<Job<N, A>>,
     /// Those whose parts below and beside are not both explored.
@@ -79,7 +79,7 @@ struct Entry {
 
 impl<N, A: Clone> Parts<N, A> {
     pub(crate) fn new(shared: Arc<Shared>, most: Option<u64>) -> Parts<N, A> {
-        let mut inside = Inside {
+        let mut inside = PartQueue {
             ready: Vec::new(),
             waiting: Vec::new(),
             running: Vec::new(),
@@ -230,7 +230,7 @@ impl<N, A: Clone> Parts<N, A> {
         (all, estimate, inside.failed.take())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inside<N, A>> {
+    fn lock(&self) -> MutexGuard<'_, PartQueue<N, A>> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -241,7 +241,7 @@ impl Entry {
     }
 }
 
-impl<N, A: Clone> Inside<N, A> {
+impl<N, A: Clone> PartQueue<N, A> {
     fn job(&mut self, part: Option<Part<N, A>>, then: Option<(u64, Side)>) -> Job<N, A> {
         self.next += 1;
         Job { id: self.next, part, then, unwanted: Arc::default() }

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::learning::words;
 use crate::sampling::chains::Chains;
-use crate::sampling::profile::{Profile, Profiler, Spot};
+use crate::sampling::profile::{Profile, ProfileKey, Profiler};
 use crate::sampling::{Pct, Sampler};
 use crate::strategy::{EndSchedule, Learner, Lesson, Outcome, Point, Properties};
 
@@ -56,8 +56,8 @@ impl Sampler for TaPct {
         let TaPct { races, contended, met, touched, .. } = self;
         let worker = self.chains.pick(point, rng, |worker, _, has_fallen| {
             point.system.pending(worker, touched);
-            let can_race = Spot::of(touched).any(|spot| {
-                *races == 0 || spot == Spot::UNKNOWN || contended.contains(&spot.to_bits())
+            let can_race = ProfileKey::of(touched).any(|spot| {
+                *races == 0 || spot == ProfileKey::UNKNOWN || contended.contains(&spot.to_bits())
             });
             *met += u64::from(can_race && !has_fallen);
             (can_race && !has_fallen).then(|| *met - 1)

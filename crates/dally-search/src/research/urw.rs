@@ -4,7 +4,7 @@ use dally_core::{Event, Text, WorkerId};
 use fastrand::Rng;
 
 use crate::sampling::Sampler;
-use crate::sampling::profile::{Profiles, Spot, Weights, draw};
+use crate::sampling::profile::{ProfileKey, Profiles, Weights, draw};
 use crate::strategy::{EndSchedule, Learner, Point, Properties};
 
 /// The uniform random walk of "Selectively uniform concurrency testing" (ASPLOS 2025): a worker
@@ -25,7 +25,7 @@ pub struct Urw {
 impl Sampler for Urw {
     fn begin(&mut self, _schedule: u64, rng: &mut Rng) {
         if let Some(profile) = self.profiles.begin(rng) {
-            self.weights.reset(profile, Spot::is_whole);
+            self.weights.reset(profile, ProfileKey::is_whole);
         }
     }
 

@@ -19,7 +19,7 @@ pub(crate) struct Chains {
     partition: Partition,
     places: FxHashMap<WorkerId, usize>,
     /// Those of this schedule are as many as `places`; more are kept for their memory.
-    standings: Vec<Standing>,
+    standings: Vec<WorkerRecord>,
     /// The enabled workers with their places, and those of the step before.
     enabled: Vec<(WorkerId, usize)>,
     before: Vec<(WorkerId, usize)>,
@@ -64,7 +64,7 @@ impl Mailbox {
 
 /// What is known of a worker.
 #[derive(Clone, Debug, Default)]
-struct Standing {
+struct WorkerRecord {
     /// What its next step follows from, if that is not a receipt.
     past: Past,
     next: Option<Pending>,
@@ -147,11 +147,11 @@ impl Chains {
         let place = *self.places.entry(worker).or_insert(new);
         if place == new {
             match self.standings.get_mut(new) {
-                Some(Standing { past, next, receives, inbox }) => {
+                Some(WorkerRecord { past, next, receives, inbox }) => {
                     (*past, *next, *receives) = (Past::default(), None, false);
                     inbox.clear();
                 }
-                None => self.standings.push(Standing::default()),
+                None => self.standings.push(WorkerRecord::default()),
             }
         }
         place
@@ -219,7 +219,7 @@ impl Chains {
     #[cold]
     fn forget(&mut self) {
         let standings = &mut self.standings[..self.places.len()];
-        let pasts = standings.iter_mut().flat_map(|Standing { past, next, inbox, .. }| {
+        let pasts = standings.iter_mut().flat_map(|WorkerRecord { past, next, inbox, .. }| {
             let inbox = inbox.iter_mut().map(|(_, pending)| &mut pending.past);
             inbox.chain(next.as_mut().map(|pending| &mut pending.past)).chain([past])
         });
@@ -298,7 +298,7 @@ impl Chains {
     /// The next step of an enabled worker: to receive the first message of a queue or, if the inbox
     /// is no queue, the one of the highest priority.
     fn next(&self, place: usize) -> Option<&Pending> {
-        let Standing { next, inbox, .. } = &self.standings[place];
+        let WorkerRecord { next, inbox, .. } = &self.standings[place];
         next.as_ref().or_else(|| {
             if self.mailbox != Mailbox::Unordered {
                 return inbox.first().map(|(_, step)| step);
@@ -310,7 +310,7 @@ impl Chains {
 
     /// Makes a next step for an enabled worker that has none.
     fn bring_up(&mut self, worker: WorkerId, place: usize, point: &Point<'_>, rng: &mut Rng) {
-        let Standing { past, next, receives, inbox } = &mut self.standings[place];
+        let WorkerRecord { past, next, receives, inbox } = &mut self.standings[place];
         if next.is_some() || *receives {
             return;
         }

@@ -15,31 +15,31 @@ use crate::strategy::{Learner, Lesson, Outcome, Point, Properties};
 
 /// Something that a step touches and other steps may touch too, or a step as a whole, as one word.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Spot(u64);
+pub(crate) struct ProfileKey(u64);
 
-impl Spot {
+impl ProfileKey {
     /// A step that no other worker can notice.
-    const UNNOTICED: Spot = Spot(0);
+    const UNNOTICED: ProfileKey = ProfileKey(0);
     /// Any other step.
-    const NOTICED: Spot = Spot(1);
+    const NOTICED: ProfileKey = ProfileKey(1);
     /// What a step touches that says nothing of itself, and what faults touch.
-    pub(crate) const UNKNOWN: Spot = Spot(2);
+    pub(crate) const UNKNOWN: ProfileKey = ProfileKey(2);
 
     /// What this step touches. Left out is what no schedule can reorder: a message is received
     /// after it was sent, and a worker steps after it was created.
-    pub(crate) fn of(step: &Footprint) -> impl Iterator<Item = Spot> {
+    pub(crate) fn of(step: &Footprint) -> impl Iterator<Item = ProfileKey> {
         let known = step.accesses().iter().filter_map(|access| match access.resource {
             Resource::Worker(_) | Resource::Life(_) | Resource::Message(_) => None,
-            Resource::Execution => Some(Spot::UNKNOWN),
+            Resource::Execution => Some(ProfileKey::UNKNOWN),
             // The first three words are taken.
-            resource => Some(Spot(resource.digest().max(3))),
+            resource => Some(ProfileKey(resource.digest().max(3))),
         });
-        known.chain(step.is_unknown().then_some(Spot::UNKNOWN))
+        known.chain(step.is_unknown().then_some(ProfileKey::UNKNOWN))
     }
 
     /// Whether it stands for a whole step; every step is counted under one such spot.
     pub(crate) fn is_whole(self) -> bool {
-        self <= Spot::NOTICED
+        self <= ProfileKey::NOTICED
     }
 
     pub(crate) fn to_bits(self) -> u64 {
@@ -49,7 +49,7 @@ impl Spot {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Profiler {
-    steps: BTreeMap<(WorkerId, Spot), u64>,
+    steps: BTreeMap<(WorkerId, ProfileKey), u64>,
     parents: BTreeMap<WorkerId, WorkerId>,
     stepping: Option<WorkerId>,
     touched: Footprint,
@@ -64,14 +64,14 @@ impl Profiler {
 
     pub(crate) fn can_be_noticed(&mut self, worker: WorkerId, point: &Point<'_>) -> bool {
         point.system.pending(worker, &mut self.touched);
-        Spot::of(&self.touched).next().is_some()
+        ProfileKey::of(&self.touched).next().is_some()
     }
 
     /// Counts the next step of `worker`, which it is about to take.
     pub(crate) fn step(&mut self, worker: WorkerId, point: &Point<'_>) {
         let noticed = self.can_be_noticed(worker, point);
-        let whole = if noticed { Spot::NOTICED } else { Spot::UNNOTICED };
-        for spot in Spot::of(&self.touched).chain([whole]) {
+        let whole = if noticed { ProfileKey::NOTICED } else { ProfileKey::UNNOTICED };
+        for spot in ProfileKey::of(&self.touched).chain([whole]) {
             *self.steps.entry((worker, spot)).or_default() += 1;
         }
         self.stepping = Some(worker);
@@ -113,7 +113,7 @@ pub(crate) struct Profile {
     /// Sorted by worker, then by spot.
     pub(crate) steps: Vec<Steps>,
     /// The spots that more than one worker touched, with how often all of them did, in order.
-    pub(crate) contended: Vec<(Spot, u64)>,
+    pub(crate) contended: Vec<(ProfileKey, u64)>,
     /// Its workers without any steps, and for each of `steps` the place of its worker among them.
     workers: Vec<Weight>,
     places: Vec<usize>,
@@ -123,7 +123,7 @@ pub(crate) struct Profile {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Steps {
     pub(crate) worker: WorkerId,
-    pub(crate) spot: Spot,
+    pub(crate) spot: ProfileKey,
     pub(crate) count: u64,
     /// The creator of the worker, if it was not there from the start.
     pub(crate) parent: Option<WorkerId>,
@@ -133,12 +133,12 @@ impl Profile {
     pub(crate) fn read(lesson: &[u64]) -> Profile {
         let steps = lesson.chunks_exact(WORDS).map(|words| Steps {
             worker: WorkerId::from_bits(words[0]),
-            spot: Spot(words[1]),
+            spot: ProfileKey(words[1]),
             count: words[2],
             parent: (words[3] != 0).then(|| WorkerId::from_bits(words[3])),
         });
         let steps: Vec<Steps> = steps.collect();
-        let mut spots: BTreeMap<Spot, (u64, u64)> = BTreeMap::new();
+        let mut spots: BTreeMap<ProfileKey, (u64, u64)> = BTreeMap::new();
         for steps in steps.iter().filter(|steps| !steps.spot.is_whole()) {
             let (workers, count) = spots.entry(steps.spot).or_default();
             *workers += 1;
@@ -181,7 +181,7 @@ impl Profile {
     }
 
     pub(crate) fn key_points(&self) -> Vec<(WorkerId, u64)> {
-        let noticed = self.steps.iter().filter(|steps| steps.spot == Spot::NOTICED);
+        let noticed = self.steps.iter().filter(|steps| steps.spot == ProfileKey::NOTICED);
         noticed.map(|steps| (steps.worker, steps.count)).collect()
     }
 }
@@ -276,7 +276,7 @@ impl Weight {
 
 impl Weights {
     /// Starts over with the steps on spots that `counts` accepts.
-    pub(crate) fn reset(&mut self, profile: &Profile, counts: impl Fn(Spot) -> bool) {
+    pub(crate) fn reset(&mut self, profile: &Profile, counts: impl Fn(ProfileKey) -> bool) {
         self.workers.clone_from(&profile.workers);
         let counted = profile.steps.iter().zip(&profile.places);
         for (steps, &place) in counted.filter(|(steps, _)| counts(steps.spot)) {
@@ -375,7 +375,7 @@ mod tests {
             let mut step = Footprint::default();
             step.begin(worker);
             touches(&mut step, MessageId { sender: a, number });
-            Spot::of(&step).collect::<Vec<_>>()
+            ProfileKey::of(&step).collect::<Vec<_>>()
         };
         let sent = spots(a, 0, &|step, message| step.sends(message, b));
         assert_eq!(sent, spots(b, 1, &|step, message| step.sends(message, b)));

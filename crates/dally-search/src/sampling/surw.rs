@@ -5,7 +5,7 @@ use fastrand::Rng;
 
 use super::Sampler;
 use super::pending::PendingSteps;
-use super::profile::{Profiles, Spot, Weights, draw};
+use super::profile::{ProfileKey, Profiles, Weights, draw};
 use crate::strategy::{EndSchedule, Learner, Point, Properties};
 
 /// The selectively uniform random walk (ASPLOS 2025): each schedule picks one thing that several
@@ -27,7 +27,7 @@ use crate::strategy::{EndSchedule, Learner, Point, Properties};
 pub struct Surw {
     profiles: Profiles,
     /// The thing that the present schedule is about; `None` if all steps count.
-    about: Option<Spot>,
+    about: Option<ProfileKey>,
     weights: Weights,
     intended: Option<WorkerId>,
     pending: PendingSteps,
@@ -37,7 +37,7 @@ impl Surw {
     /// Whether the next step of the enabled worker at this position is one of those that are drawn uniformly.
     fn counts(&mut self, at: usize, point: &Point<'_>) -> bool {
         let Some(about) = self.about else { return true };
-        let counts = |touched: &Footprint| Spot::of(touched).any(|spot| spot == about);
+        let counts = |touched: &Footprint| ProfileKey::of(touched).any(|spot| spot == about);
         let (yes, no) = (1, 2);
         self.pending.fact(at, point, |touched| if counts(touched) { yes } else { no }) == yes
     }

@@ -22,7 +22,7 @@ use super::visited::{Visited, expected_omissions};
 use crate::choice_log::Activity;
 use crate::confirm::RawFinding;
 use crate::options::{Options, Reached, Sink};
-use crate::reduction::{By, reduced};
+use crate::reduction::{ReductionRule, reduced};
 use crate::runner::{Run, count_bug};
 use crate::supervisor::watched;
 
@@ -199,7 +199,7 @@ impl<P: Program + 'static, S: StateSpace> SearchSetup<P, S> {
             SearchKind::Bfs => self.search(Fixed::Breadth),
             SearchKind::Dfs => self.search(Fixed::Free),
             SearchKind::Dpor => {
-                let by = By { rule: self.plan.reduction, bound: self.plan.delays };
+                let by = ReductionRule { rule: self.plan.reduction, bound: self.plan.delays };
                 reduced(self.program, by, self.options, self.sink, self.make, self.note)
             }
             SearchKind::Concolic => self.refuse(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dally_core::Document;
-use dally_search::{Batch, InTurn, Options, Report, StrategyKind, run_batch, run_in_turn};
+use dally_search::{Batch, BatchOutcome, Options, Report, StrategyKind, run_batch, run_in_turn};
 
 use crate::programs::{Scripts, check, options, random_scripts};
 
@@ -98,12 +98,12 @@ fn in_turn(
     first: u64,
     end: u64,
     learned: Option<&[u8]>,
-) -> InTurn {
+) -> BatchOutcome {
     let batch = Batch { first, count: end - first, seed: options.seed };
-    let InTurn { report, learned } =
+    let BatchOutcome { report, learned } =
         run_in_turn(program.clone(), batch, learned, options, Arc::new(())).unwrap();
     let report = Report::read(&report.write()).unwrap().without_times();
-    InTurn { report, learned }
+    BatchOutcome { report, learned }
 }
 
 #[test]

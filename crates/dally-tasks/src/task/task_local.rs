@@ -135,18 +135,18 @@ impl<T: 'static> LocalKey<T> {
 
     /// Runs a function while the running task has the value of this slot, which is put back afterwards.
     fn lend<R>(&'static self, slot: &mut Option<T>, f: impl FnOnce() -> R) -> R {
-        struct Lent<'a, T: 'static> {
+        struct ValueGuard<'a, T: 'static> {
             scope: Scope,
             slot: &'a mut Option<T>,
         }
-        impl<T: 'static> Drop for Lent<'_, T> {
+        impl<T: 'static> Drop for ValueGuard<'_, T> {
             fn drop(&mut self) {
                 let value = self.scope.leave().and_then(|value| value.downcast::<Option<T>>().ok());
                 *self.slot = value.and_then(Rc::into_inner).flatten();
             }
         }
         let value: Rc<dyn Any> = Rc::new(slot.take());
-        let _lent = Lent { scope: enter(self.key(), value), slot };
+        let _lent = ValueGuard { scope: enter(self.key(), value), slot };
         f()
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use dally_core::{Finding, Foreign, Program, Schedule};
 use dally_explore::Explorable;
 use dally_search::strata::{self, Bundled, Plan};
-use dally_search::{Batch, InTurn, Mode, NotIndependent, Options, Replayed, Report, Sink};
+use dally_search::{Batch, BatchOutcome, Mode, NotIndependent, Options, Replayed, Report, Sink};
 
 use super::{Checked, Checking};
 
@@ -30,7 +30,7 @@ pub trait AnyProgram: Explorable {
         batch: Batch,
         learned: Option<&[u8]>,
         options: Options,
-    ) -> Result<InTurn, NotIndependent>;
+    ) -> Result<BatchOutcome, NotIndependent>;
 
     /// See [`dally_search::shrunk`].
     fn shrunk(self: Arc<Self>, finding: &Finding, options: Options) -> Finding;
@@ -76,7 +76,7 @@ impl<P: Program + 'static> AnyProgram for P {
         batch: Batch,
         learned: Option<&[u8]>,
         options: Options,
-    ) -> Result<InTurn, NotIndependent> {
+    ) -> Result<BatchOutcome, NotIndependent> {
         dally_search::run_in_turn(self, batch, learned, options, Arc::new(()))
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dally_core::{Finding, Schedule};
-use dally_search::{Batch, InTurn, Mode, NotIndependent, Options, StrategyKind, UnknownName};
+use dally_search::{Batch, BatchOutcome, Mode, NotIndependent, Options, StrategyKind, UnknownName};
 
 use super::{AnyProgram, Checking, ROUNDS};
 use crate::settings::Settings;
@@ -45,7 +45,7 @@ impl Bench {
         strategy: &str,
         batch: Batch,
         learned: Option<&[u8]>,
-    ) -> Result<InTurn, CannotRun> {
+    ) -> Result<BatchOutcome, CannotRun> {
         let options = self.options(strategy, batch.seed)?;
         let options = Options { keep_going: true, shrink: false, census_every: CENSUS, ..options };
         Ok(Arc::clone(&self.program).run_in_turn(batch, learned, options)?)
@@ -58,7 +58,7 @@ impl Bench {
         strategy: &str,
         batch: Batch,
         learned: Option<&[u8]>,
-    ) -> Result<InTurn, CannotRun> {
+    ) -> Result<BatchOutcome, CannotRun> {
         let options = self.options(strategy, batch.seed)?;
         let options = Options { confirm: false, shrink: false, repeat_check: false, ..options };
         let mut ran = Arc::clone(&self.program).run_in_turn(batch, learned, options)?;

@@ -21,14 +21,14 @@ pub(super) struct Keeper {
     pages: bool,
     replay_commands: Box<ReplayCommands>,
     watch: Box<dyn Fn(&Progress) + Send + Sync>,
-    kept: Mutex<Kept>,
+    kept: Mutex<SavedFiles>,
 }
 
 /// A file for each finding of a report, where one was written.
 type Files = Vec<Option<PathBuf>>;
 
 #[derive(Default)]
-struct Kept {
+struct SavedFiles {
     files: BTreeSet<PathBuf>,
     /// What earlier runs had left in the files that this one writes; `None` where there was no file.
     earlier: BTreeMap<PathBuf, Option<Saved>>,
@@ -101,12 +101,12 @@ impl Keeper {
         kept.files.get(&path).cloned()
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, SavedFiles> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
+impl SavedFiles {
     fn problem(&mut self, why: String) {
         if !self.problems.contains(&why) {
             self.problems.push(why);

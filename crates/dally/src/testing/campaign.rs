@@ -96,7 +96,7 @@ impl Document for Asked {
 /// What a test answers.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "tell", rename_all = "kebab-case")]
-pub enum Told {
+pub enum Answer {
     /// What came of a batch.
     Ran {
         /// The report of the batch.
@@ -121,7 +121,7 @@ pub enum Told {
     },
 }
 
-impl Document for Told {
+impl Document for Answer {
     const FORMAT: &'static str = "dally-campaign-told";
     const VERSION: u32 = 1;
 }
@@ -171,42 +171,42 @@ fn serve(mut bench: Bench, input: &mut dyn BufRead, out: &mut dyn Write) -> io::
     lines::answer(input, out, &mut |document| {
         let told = match Asked::read(document) {
             Ok(asked) => answer(&mut bench, asked),
-            Err(why) => Told::Refused { why: format!("the request cannot be read: {why}") },
+            Err(why) => Answer::Refused { why: format!("the request cannot be read: {why}") },
         };
         told.write()
     })
 }
 
-fn answer(bench: &mut Bench, asked: Asked) -> Told {
-    let refused = |why: String| Told::Refused { why };
+fn answer(bench: &mut Bench, asked: Asked) -> Answer {
+    let refused = |why: String| Answer::Refused { why };
     match asked {
         Asked::Run { strategy, batch, learned, threads } => {
             bench.settings.threads = threads;
             match bench.run(&strategy, batch, learned.as_deref()) {
-                Ok(ran) => Told::Ran { report: Box::new(ran.report), learned: ran.learned },
+                Ok(ran) => Answer::Ran { report: Box::new(ran.report), learned: ran.learned },
                 Err(why) => refused(why.to_string()),
             }
         }
         Asked::RunOnce { strategy, batch, learned } => {
             match bench.run_once(&strategy, batch, learned.as_deref()) {
-                Ok(ran) => Told::Ran { report: Box::new(ran.report), learned: ran.learned },
+                Ok(ran) => Answer::Ran { report: Box::new(ran.report), learned: ran.learned },
                 Err(why) => refused(why.to_string()),
             }
         }
         Asked::Confirm { strategy, seed, finding } => {
             match bench.confirm(&strategy, seed, &finding) {
-                Ok(finding) => Told::Shrunk { finding: Box::new(finding) },
+                Ok(finding) => Answer::Shrunk { finding: Box::new(finding) },
                 Err(why) => refused(why.to_string()),
             }
         }
         Asked::Shrink { strategy, seed, finding } => {
             match bench.shrink(&strategy, seed, &finding) {
-                Ok(finding) => Told::Shrunk { finding: Box::new(finding) },
+                Ok(finding) => Answer::Shrunk { finding: Box::new(finding) },
                 Err(why) => refused(why.to_string()),
             }
         }
         Asked::Replay { schedule } => match Schedule::parse(&schedule) {
-            Ok(schedule) => Told::Replayed { shows: bench.shows(&schedule) },
+            Ok(schedule) => Answer::Replayed { shows: bench.shows(&schedule) },
             Err(why) => refused(format!("the schedule cannot be read: {why}")),
         },
     }

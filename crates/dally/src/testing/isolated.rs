@@ -10,7 +10,7 @@ use dally_core::{Document, Program};
 use dally_search::strata::Explorer;
 use dally_search::{Batch, Ended, Report, Stopwatch};
 
-use super::campaign::{Asked, SERVED, Told};
+use super::campaign::{Answer, Asked, SERVED};
 use super::{Test, TestProcess};
 use crate::checking::{Checked, Checking};
 
@@ -40,7 +40,7 @@ impl<E: Explorer> Test<E> {
             }
             let batch = Batch { first, count: 1, seed };
             let asked = Asked::RunOnce { strategy: strategy.clone(), batch, learned };
-            let Told::Ran { mut report, learned: more } = self.ask(&asked)? else {
+            let Answer::Ran { mut report, learned: more } = self.ask(&asked)? else {
                 return Err(self.unfit());
             };
             learned = more;
@@ -50,7 +50,7 @@ impl<E: Explorer> Test<E> {
                     seed,
                     finding: Box::new(finding.clone()),
                 };
-                let Told::Shrunk { finding: again } = self.ask(&asked)? else {
+                let Answer::Shrunk { finding: again } = self.ask(&asked)? else {
                     return Err(self.unfit());
                 };
                 *finding = *again;
@@ -79,15 +79,15 @@ impl<E: Explorer> Test<E> {
     }
 
     /// Asks a process that has done nothing yet.
-    fn ask(&self, asked: &Asked) -> Result<Told, String> {
+    fn ask(&self, asked: &Asked) -> Result<Answer, String> {
         let mut process = self.started().map_err(|why| {
             format!("error: a process for a schedule of {} cannot be started: {why}\n", self.path)
         })?;
         let told = process.exchange(&asked.write()).map_err(|why| {
             format!("error: the process of a schedule of {} gives no answer: {why}\n", self.path)
         })?;
-        match Told::read(&told) {
-            Ok(Told::Refused { why }) => {
+        match Answer::read(&told) {
+            Ok(Answer::Refused { why }) => {
                 Err(format!("error: {} cannot be isolated: {why}\n", self.path))
             }
             Ok(told) => Ok(told),

@@ -10,7 +10,7 @@ use dally_search::strata::Explorer;
 use dally_search::{KnownInputs, Report};
 
 use super::Test;
-use super::regressions::{self, Kept, Regressions, Standing};
+use super::regressions::{self, RegressionOutcome, Regressions, SavedRegression};
 use crate::checking::Checking;
 use crate::settings::Settings;
 
@@ -37,7 +37,7 @@ impl<E: Explorer> Test<E> {
         all_steps: bool,
     ) -> Result<String, String> {
         let (kept, unreadable) = regressions.kept();
-        let standings: Vec<(Kept, Standing)> = kept
+        let standings: Vec<(SavedRegression, RegressionOutcome)> = kept
             .into_iter()
             .map(|kept| {
                 let standing = regressions::replay(program, &kept, settings);
@@ -52,7 +52,7 @@ impl<E: Explorer> Test<E> {
         let notes: String = notes.iter().map(|note| format!("note: {note}\n")).collect();
         let mut out = String::new();
         for (kept, standing) in &standings {
-            let Standing::Fails(retold) = standing else { continue };
+            let RegressionOutcome::Fails(retold) = standing else { continue };
             let run = Report::new(self.path, program.granularity());
             let about = self.about(&kept.schedule, Some(kept.file.clone()), all_steps);
             let found = retold.finding.iter().map(|found| text::finding(found, &run, &about));

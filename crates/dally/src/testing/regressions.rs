@@ -22,7 +22,7 @@ pub const DIRECTORY: &str = "dally-regressions";
 pub const TOLD: &str = "DALLY_REGRESSIONS_TOLD";
 
 /// What became of a regression.
-pub(super) enum Standing {
+pub(super) enum RegressionOutcome {
     /// It shows a bug, as it did.
     Fails(Box<Retold>),
     /// It was followed to its end, and no bug shows.
@@ -31,13 +31,13 @@ pub(super) enum Standing {
     Unfit(String),
 }
 
-impl Standing {
+impl RegressionOutcome {
     /// The word for it in [`TOLD`].
     fn word(&self) -> &'static str {
         match self {
-            Standing::Fails(_) => "fails",
-            Standing::Passes => "passes",
-            Standing::Unfit(_) => "unfit",
+            RegressionOutcome::Fails(_) => "fails",
+            RegressionOutcome::Passes => "passes",
+            RegressionOutcome::Unfit(_) => "unfit",
         }
     }
 }
@@ -51,7 +51,7 @@ pub(super) struct Regressions {
 }
 
 /// A schedule that was kept.
-pub(super) struct Kept {
+pub(super) struct SavedRegression {
     pub file: PathBuf,
     pub schedule: Schedule,
 }
@@ -62,11 +62,13 @@ impl Regressions {
     }
 
     /// The schedules of this test, by the names of their files, and a note for each that cannot be read.
-    pub(super) fn kept(&self) -> (Vec<Kept>, Vec<String>) {
+    pub(super) fn kept(&self) -> (Vec<SavedRegression>, Vec<String>) {
         let (mut kept, mut notes) = (Vec::new(), Vec::new());
         for file in files(self.store.directory()) {
             match checking::read_schedule(&file) {
-                Ok(schedule) if schedule.program == self.path => kept.push(Kept { file, schedule }),
+                Ok(schedule) if schedule.program == self.path => {
+                    kept.push(SavedRegression { file, schedule })
+                }
                 // Schedules of other tests lie here too.
                 Ok(_) => {}
                 // The file of another test says its own test so.
@@ -132,9 +134,9 @@ pub fn files(directory: &Path) -> Vec<PathBuf> {
 /// has now: with others its choices would mean something else.
 pub(super) fn replay<P: Program + 'static>(
     program: &mut Arc<P>,
-    kept: &Kept,
+    kept: &SavedRegression,
     settings: &Settings,
-) -> Standing {
+) -> RegressionOutcome {
     let (rounds, step_time) = (checking::ROUNDS, settings.step_time);
     let recorded: Vec<_> = recorded_of_program(&kept.schedule).collect();
     // Nobody else has the program, unless a step of an earlier replay has not come back: then the test fails.
@@ -150,20 +152,20 @@ pub(super) fn replay<P: Program + 'static>(
     }
     let retold = checking::retell(&kept.schedule, replayed, Mode::Exact, "");
     match (&retold.finding, retold.gave_up) {
-        (Some(_), _) => Standing::Fails(Box::new(retold)),
-        (None, true) => Standing::Unfit(retold.remarks.join(" ")),
-        (None, false) => Standing::Passes,
+        (Some(_), _) => RegressionOutcome::Fails(Box::new(retold)),
+        (None, true) => RegressionOutcome::Unfit(retold.remarks.join(" ")),
+        (None, false) => RegressionOutcome::Passes,
     }
 }
 
 /// Sentences about regressions that do not fail.
-pub(super) fn notes(standings: &[(Kept, Standing)]) -> Vec<String> {
+pub(super) fn notes(standings: &[(SavedRegression, RegressionOutcome)]) -> Vec<String> {
     let told = standings.iter().filter_map(|(kept, standing)| {
         let file = shown(&kept.file);
         match standing {
-            Standing::Fails(_) => None,
-            Standing::Passes => Some(format!("the regression {file} passes")),
-            Standing::Unfit(why) => {
+            RegressionOutcome::Fails(_) => None,
+            RegressionOutcome::Passes => Some(format!("the regression {file} passes")),
+            RegressionOutcome::Unfit(why) => {
                 let mut note =
                     format!("the regression {file} no longer fits the program and is kept");
                 let _ = write!(note, "; `dally regressions prune` removes it. {}", why.trim());
@@ -175,7 +177,7 @@ pub(super) fn notes(standings: &[(Kept, Standing)]) -> Vec<String> {
 }
 
 /// Writes the standings down for the command that asked.
-pub(super) fn tell(file: &Path, standings: &[(Kept, Standing)]) {
+pub(super) fn tell(file: &Path, standings: &[(SavedRegression, RegressionOutcome)]) {
     let mut lines = String::new();
     for (kept, standing) in standings {
         let _ = writeln!(lines, "{} {}", standing.word(), kept.file.display());

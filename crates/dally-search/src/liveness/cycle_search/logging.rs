@@ -66,7 +66,7 @@ impl CycleSearch {
                     let hot = self.hot_from(known, from);
                     self.connected(known, raised, (from, to), hot, visits, new);
                 }
-                Connected::Apart => {}
+                Connected::FaultsAndFailures => {}
                 Connected::NoRoom => return Logged::NoRoom,
             }
         }
@@ -117,7 +117,7 @@ impl CycleSearch {
             let transition = Transition { worker, values: &[], choices: &[], places: 0, visits: 0 };
             match known.graph.connect(writer, from, at, to, transition) {
                 Connected::Added => self.connected(known, raised, (from, to), hot, 0, false),
-                Connected::Apart => {}
+                Connected::FaultsAndFailures => {}
                 Connected::NoRoom => return (found, Logged::NoRoom),
             }
         }

@@ -21,7 +21,7 @@ pub(crate) enum Connected {
     Added,
     /// No cycle can go through it, since it is a fault: of these there are finitely many in an
     /// execution.
-    Apart,
+    FaultsAndFailures,
     NoRoom,
 }
 
@@ -77,7 +77,7 @@ impl Graph {
         let label = self.labels.number(transition);
         if !self.faulty_cycles && self.labels.get(label).action.is_none() {
             self.apart().faults.entry(from).or_default().push(Edge { to, label });
-            return Connected::Apart;
+            return Connected::FaultsAndFailures;
         }
         let edge = Edge { to, label };
         self.connect_further(writer, at, edge).map_or(Connected::NoRoom, |()| Connected::Added)

@@ -189,7 +189,7 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
             return false;
         }
         self.buckets.store(size, Relaxed);
-        Mover::<PAYLOAD>::new(self.in_use()).spread(old);
+        Rehash::<PAYLOAD>::new(self.in_use()).spread(old);
         true
     }
 
@@ -227,7 +227,7 @@ impl<const PAYLOAD: u32> Table<PAYLOAD> {
 }
 
 /// Moves words to their homes after the table has grown in place.
-struct Mover<'a, const PAYLOAD: u32> {
+struct Rehash<'a, const PAYLOAD: u32> {
     table: &'a [Bucket],
     /// Words that must wait until all others have moved.
     aside: Vec<u64>,
@@ -236,9 +236,9 @@ struct Mover<'a, const PAYLOAD: u32> {
     last: [(usize, usize); 4],
 }
 
-impl<'a, const PAYLOAD: u32> Mover<'a, PAYLOAD> {
-    fn new(table: &'a [Bucket]) -> Mover<'a, PAYLOAD> {
-        Mover { table, aside: Vec::new(), last: [(usize::MAX, 0); 4] }
+impl<'a, const PAYLOAD: u32> Rehash<'a, PAYLOAD> {
+    fn new(table: &'a [Bucket]) -> Rehash<'a, PAYLOAD> {
+        Rehash { table, aside: Vec::new(), last: [(usize::MAX, 0); 4] }
     }
 
     /// Moves the words of the first `old` buckets to their new homes, from the last bucket on.
