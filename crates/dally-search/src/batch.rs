@@ -51,7 +51,8 @@ pub(crate) struct Shared {
 ///
 /// A thread that works alone gets several small batches at once and has its strategy learn between
 /// them: a message for each batch would take longer than running it. It runs the schedules of such a batch
-/// [group](Strategy::group) by group; as with several threads, what counts is decided by their numbers.
+/// [group](Strategy::group) by group; as with several threads, what counts is decided by their numbers, and a
+/// run that is halted may lack some before the last that it ran.
 pub(crate) struct ScheduleQueue {
     pub(crate) next: AtomicU64,
     pub(crate) end: AtomicU64,
@@ -311,7 +312,7 @@ fn is_compared(schedule: u64, shared: &Shared) -> bool {
 fn is_counted(schedule: u64, shared: &Shared) -> bool {
     const OFTEN: u64 = 16;
     let every = match shared.census_every {
-        every if schedule < OFTEN * every => every.div_ceil(OFTEN),
+        every if schedule < OFTEN.saturating_mul(every) => every.div_ceil(OFTEN),
         every => every,
     };
     every > 0 && (schedule == 0 || fingerprint::mix(schedule, 1).is_multiple_of(every))

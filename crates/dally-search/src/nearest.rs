@@ -43,6 +43,10 @@ pub(crate) fn nearest<P: Program>(
     let number = finding.found_at.saturating_sub(1);
     // What never happens in a loop, and that a monitor stays hot, can only be judged at an end.
     let must_end = matches!(kind, BugKind::Livelock | BugKind::HotAtEnd);
+    let most = STEPS.min(budget.steps);
+    if most == 0 {
+        return;
+    }
     let mut spent = 0;
     // Whether the program passes with these choices and then turns.
     let mut passes = |executor: &mut Executor<'_, P>, choices: &[Choice]| {
@@ -57,15 +61,14 @@ pub(crate) fn nearest<P: Program>(
     };
     let stem = finding.lasso.as_ref().map(|lasso| lasso.stem);
     let from = stem.filter(|_| passes(executor, &finding.schedule.choices).0.is_some());
+    let mut total = 0;
     for edit in edits(finding).filter(|edit| from.is_none_or(|from| edit.step() > from)) {
-        if budget.is_over() {
+        if total >= most || budget.is_over() {
             return;
         }
         let choices = edit.applied_to(&finding.schedule.choices);
         let (passes, spent) = passes(executor, &choices);
-        if spent >= STEPS.min(budget.steps) {
-            return;
-        }
+        total = spent;
         let Some(ends) = passes else { continue };
         let passing = executor.writer.choices();
         if !follows(&passing, &choices, &edit) {

@@ -15,7 +15,7 @@ pub(crate) struct NestedSearch {
     /// Where cycles may be. A list that grows long beside the graph is dropped: then they may be
     /// anywhere.
     candidates: FxHashMap<Property, Option<Vec<Node>>>,
-    /// The monitors that may wait in a cycle anywhere, since their list was dropped.
+    /// The monitors whose list of candidates was dropped: all states are judged for them.
     anywhere: u64,
     /// How many states there were when the candidates were judged last.
     judged: usize,

@@ -28,7 +28,7 @@ pub(crate) struct LookAhead {
     /// The transitions that lead to visited states; in a search that logs transitions, those are
     /// logged.
     visited: u64,
-    /// How many states the thread knew that has asked the log last.
+    /// How many states the thread that asked the log last knew then.
     asked: u64,
     /// The identities of the targets that are foreseen.
     targets: Vec<u64>,
