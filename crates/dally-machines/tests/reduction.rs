@@ -63,10 +63,9 @@ fn a_timer_that_a_machine_cancels_fires_before_and_after_whatever_else_happens()
     assert_eq!(tally.classes, 12);
 }
 
-/// Parts of these were explored at once, and what one found came too late for another that was taken to cover
-/// it.
+/// A search that explored two subtrees at once missed a class here.
 #[test]
-fn no_class_is_missed_where_another_part_of_the_search_is_taken_to_cover_it() {
+fn no_class_is_missed_where_another_subtree_is_taken_to_cover_it() {
     let mut tally = Tally::default();
     compare(clerks::small(6_732), whole::<MachineSystem>, 500, &mut tally, &String::new);
     compare(clerks::faulty(6_707), whole::<MachineSystem>, 1_000, &mut tally, &String::new);

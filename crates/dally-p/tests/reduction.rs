@@ -21,7 +21,7 @@ fn p_machines_are_executed_once_for_each_class() {
     classes::enough(&tally, 150, 500);
 }
 
-/// One part of the search found too late that a value has to be chosen otherwise.
+/// A search that explored two subtrees at once missed a class here.
 #[test]
 fn both_values_of_a_choice_in_a_beginning_are_explored() {
     let mut tally = Tally::default();

@@ -62,7 +62,8 @@ macro_rules! with_settings {
             /// How many threads run schedules or search.
             ///
             /// The report of schedules does not depend on it, nor does the set of states that an
-            /// exhausted search visits. The searches ndfs, iterative-ndfs and dpor use one.
+            /// exhausted search visits. The searches ndfs, iterative-ndfs, dpor and
+            /// concolic use one.
             Bounds threads: usize = "1", nonzero;
 
             /// How many steps in a row a monitor may stay hot while the schedule is fair; half of

@@ -36,8 +36,8 @@ fn other_rules_miss_no_class_of_tasks_within_their_bounds() {
     classes::enough(&tally, 30, 100);
 }
 
-/// A timer that a receipt cancels fires before it, and before a look at the clock: one part of the search found
-/// that too late for another that was explored at once.
+/// A timer that a receipt cancels fires before it, and before a look at the clock. A search that explored two
+/// subtrees at once missed a class here.
 #[test]
 fn a_timer_fires_before_the_receipt_that_cancels_it_and_before_a_look_at_the_clock() {
     let mut tally = Tally::default();

@@ -11,18 +11,17 @@
 //! nothing sleeps any more, and only there steps are picked freely.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use dally_core::{Bug, Footprint, System, WorkerId};
 use rustc_hash::FxHashSet;
 
-use super::estimate::{Estimate, Leaves};
+use super::estimate::Leaves;
 use super::inputs::InputDriver;
 use super::node::{Node, WorkerNumbers};
 use super::outcome::Outcome;
 use super::races::Race;
 use super::rule::Reduction;
-use super::sharing::{Job, Parts};
+use super::sharing::SharedSearch;
 use super::step::Step;
 use super::taking::Taken;
 use super::wakeup::Branch;
@@ -30,41 +29,28 @@ use crate::choice_log::{Activity, ChoiceWriter};
 use crate::executor::Limits;
 use crate::strata::StateSpace;
 
-/// The parts of a search in such a space with such a driver.
-pub(crate) type PartsOf<S, D> = Parts<<S as StateSpace>::Snapshot, <D as InputDriver>::Assignment>;
-
-type JobOf<S, D> = Job<<S as StateSpace>::Snapshot, <D as InputDriver>::Assignment>;
-
-/// One thread of a search.
+/// A search under way.
 pub(crate) struct Engine<S: StateSpace, D: InputDriver> {
     pub(super) space: S,
     pub(super) driver: D,
     pub(super) writer: ChoiceWriter,
     pub(super) limits: Limits,
-    parts: Arc<PartsOf<S, D>>,
-    /// What has come of the part under way so far.
+    search: Arc<SharedSearch>,
+    /// What has come of the search so far.
     pub(super) results: Outcome,
-    /// Set when the part under way is not wanted any more.
-    unwanted: Arc<AtomicBool>,
     /// The execution under way. `nodes[depth]` is the live one; those after it are spare memory.
     pub(super) nodes: Vec<Node<S::Snapshot, D::Assignment>>,
     pub(super) depth: usize,
     pub(super) seats: WorkerNumbers,
     /// The races of the execution that have not been reversed.
     pub(super) races: Vec<Race>,
-    /// The first node that belongs to the part under way, how many executions it has had since it was
-    /// last divided, and may have, and how many divisions it comes from.
-    pub(super) base: usize,
-    pub(super) executions: u64,
-    pub(super) patience: u64,
-    pub(super) divisions: u32,
     pub(super) footprint: Footprint,
     pub(super) rule: Reduction,
     /// What the choices of a schedule may cost, by the rule.
     pub(super) bound: u32,
     /// The classes executed, where one may be executed again.
     classes: FxHashSet<u64>,
-    /// The steps of the part that were told of, and the estimates that were asked for.
+    /// The steps that were told of, and the estimates that were asked for.
     told: u64,
     asked: u64,
 }
@@ -74,7 +60,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         space: S,
         driver: D,
         writer: ChoiceWriter,
-        parts: Arc<PartsOf<S, D>>,
+        search: Arc<SharedSearch>,
         limits: Limits,
         (rule, bound): (Reduction, u32),
     ) -> Engine<S, D> {
@@ -83,17 +69,12 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             driver,
             writer,
             limits,
-            parts,
+            search,
             results: Outcome::default(),
-            unwanted: Arc::default(),
             nodes: Vec::new(),
             depth: 0,
             seats: WorkerNumbers::default(),
             races: Vec::new(),
-            base: 0,
-            executions: 0,
-            patience: 0,
-            divisions: 0,
             footprint: Footprint::default(),
             rule,
             bound,
@@ -103,36 +84,20 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         }
     }
 
-    /// Explores parts until there are none, or it is told to stop.
-    pub(crate) fn work(&mut self) {
-        while let Some(mut job) = self.parts.next() {
-            (self.results, self.told) = (Outcome::default(), 0);
-            self.unwanted = job.unwanted.clone();
-            let explored = match job.part.take() {
-                Some(part) => {
-                    self.load(part);
-                    Ok(self.explore(false, &mut job))
-                }
-                None => self.begin().map(|()| self.explore(true, &mut job)),
-            };
-            self.writer.now(Activity::Nothing);
-            self.results.unfinished = !matches!(explored, Ok(true));
-            let (rest, expected) = if self.results.unfinished {
-                (None, self.estimate())
-            } else {
-                (Some(self.rest()), Estimate { mean: self.results.leaves as f64, variance: 0.0 })
-            };
-            let outcome = (std::mem::take(&mut self.results), expected);
-            if let Err(bug) = explored {
-                self.parts.failed(bug);
-            }
-            self.parts.explored(job, outcome, rest);
+    /// Explores everything, unless it is told to stop.
+    pub(crate) fn work(mut self) {
+        let explored = self.begin().map(|()| self.explore());
+        self.writer.now(Activity::Nothing);
+        self.results.unfinished = !matches!(explored, Ok(true));
+        if let Err(bug) = explored {
+            self.search.failed(bug);
         }
+        let expected = self.estimate();
+        self.search.explored(self.results, expected);
     }
 
     /// Goes to the first state.
     fn begin(&mut self) -> Result<(), Bug> {
-        self.load_first();
         self.writer.rewind(0);
         self.driver.begin_execution(None, 0);
         self.space.start(&mut self.writer)?;
@@ -140,42 +105,28 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
         Ok(())
     }
 
-    /// Explores the part to its end, from its live node or from one to go back to. Answers whether that
-    /// was done.
-    fn explore(&mut self, is_live: bool, job: &mut JobOf<S, D>) -> bool {
-        if !is_live && !self.back() {
-            return !self.is_stopped();
-        }
+    /// Explores the tree to its end, from its live node. Answers whether that was done.
+    fn explore(&mut self) -> bool {
         while !self.is_stopped() {
             match self.forward() {
                 Taken::Deeper => continue,
-                Taken::Ended => {
-                    self.reverse_races();
-                    // A branch on inputs is found by what was explored before it, and the other rules
-                    // are there to be compared.
-                    if self.rule == Reduction::Optimal
-                        && !D::BRANCHES
-                        && let Some(division) = self.divide()
-                    {
-                        self.parts.divided(job, division);
-                    }
-                }
+                Taken::Ended => self.reverse_races(),
                 Taken::Nothing => self.reverse_races_of_part(),
             }
             if !self.back() {
                 return !self.is_stopped();
             }
-            if self.asked != self.parts.asked() {
-                self.asked = self.parts.asked();
-                self.parts.expect(job, self.estimate());
+            if self.asked != self.search.asked() {
+                self.asked = self.search.asked();
+                self.search.expect(self.estimate());
             }
         }
         false
     }
 
-    /// Whether the search or the part is over before all is explored.
+    /// Whether the search is over before all is explored.
     fn is_stopped(&self) -> bool {
-        self.results.stopped || self.unwanted.load(Ordering::Relaxed) || self.parts.is_halted()
+        self.results.stopped || self.search.is_halted()
     }
 
     /// An execution has come to its end, or a bug has ended it.
@@ -185,24 +136,22 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             self.results.distinct = self.classes.len() as u64;
         }
         self.leaf();
-        self.executions += 1;
         self.results.executed += 1;
-        self.parts.executed(self.results.steps - self.told, &self.writer);
+        self.search.executed(self.results.steps - self.told, &self.writer);
         self.told = self.results.steps;
     }
 
     /// A branch ends at the live node.
     pub(super) fn leaf(&mut self) {
-        self.results.leaves += 1;
         self.nodes[self.depth].leaves.found(1);
     }
 
     /// Takes note of a bug, to which the choices in the log lead.
     pub(super) fn found(&mut self, bug: Bug) {
         if let Some(raw) = self.results.found(bug, &self.writer) {
-            self.parts.found(raw);
+            self.search.found(raw);
         }
-        self.results.stopped |= !self.parts.keeps_going();
+        self.results.stopped |= !self.search.keeps_going();
     }
 
     /// Makes the live state the node at this depth; `then` is what is to be explored from it.
@@ -321,7 +270,7 @@ impl<S: StateSpace, D: InputDriver> Engine<S, D> {
             } else if let node = &self.nodes[self.depth]
                 && node.wakeup.is_empty()
             {
-                if self.depth == self.base {
+                if self.depth == 0 {
                     return false;
                 }
                 let leaves = node.leaves.total();

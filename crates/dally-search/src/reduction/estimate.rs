@@ -5,6 +5,10 @@
 //! branches whose leaves were counted. A branch that is left is expected to have as many leaves as
 //! those explored beside it have on average, and as much more or fewer as they differ by.
 
+use super::engine::Engine;
+use super::inputs::InputDriver;
+use crate::strata::StateSpace;
+
 /// The leaves below one node so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Leaves {
@@ -21,14 +25,6 @@ pub(crate) struct Leaves {
 pub(crate) struct Estimate {
     pub(crate) mean: f64,
     pub(crate) variance: f64,
-}
-
-impl Estimate {
-    /// Adds the leaves of another part of the tree.
-    pub(crate) fn add(&mut self, other: Estimate) {
-        self.mean += other.mean;
-        self.variance += other.variance;
-    }
 }
 
 impl Leaves {
@@ -66,6 +62,21 @@ impl Leaves {
         let variance =
             current.variance * (1.0 + left / known).powi(2) + between * left * (1.0 + left / known);
         Estimate { mean: sum + left * mean, variance }
+    }
+}
+
+impl<S: StateSpace, D: InputDriver> Engine<S, D> {
+    /// How many leaves the tree has, with those that were found.
+    pub(super) fn estimate(&self) -> Estimate {
+        if self.nodes.len() <= self.depth {
+            return Estimate::default();
+        }
+        let live = self.nodes[self.depth].leaves.total();
+        let mut estimate = Estimate { mean: (live as f64).max(1.0), variance: 0.0 };
+        for node in self.nodes[..self.depth].iter().rev() {
+            estimate = node.leaves.estimate(estimate, node.wakeup.len());
+        }
+        estimate
     }
 }
 

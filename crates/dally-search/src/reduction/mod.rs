@@ -12,7 +12,6 @@ mod estimate;
 mod inputs;
 mod node;
 mod outcome;
-mod part;
 mod races;
 mod returning;
 mod rule;

@@ -71,23 +71,6 @@ impl<Snapshot, A> Node<Snapshot, A> {
         }
     }
 
-    /// The node as others need it that go on after its step: to find and to judge races. What they find
-    /// is kept in `wakeup`.
-    pub(crate) fn as_seen(&self) -> Node<Snapshot, A> {
-        Node {
-            path: self.path,
-            cost: self.cost,
-            next_cost: self.next_cost,
-            enabled: self.enabled.clone(),
-            asleep: self.asleep.clone(),
-            step: self.step.clone(),
-            worker: self.worker,
-            clock: self.clock.clone(),
-            seat: self.seat,
-            ..Node::blank()
-        }
-    }
-
     /// Has executions explored that begin so, unless those that were or will be explored from here
     /// cover them.
     pub(crate) fn explore(&mut self, sequence: Sequence, inputs: Option<&A>)
@@ -207,19 +190,6 @@ impl WorkerNumbers {
     /// The seat of a worker that has stepped.
     pub(crate) fn known(&self, worker: WorkerId) -> Option<usize> {
         self.seats.get(&worker).copied()
-    }
-
-    /// The seats as they were when the step from this node was taken.
-    pub(crate) fn up_to(&self, node: usize) -> WorkerNumbers {
-        self.before(node + 1)
-    }
-
-    /// The seats as they were before the step from this node.
-    pub(crate) fn before(&self, node: usize) -> WorkerNumbers {
-        let (seats, workers) = (self.seats.clone(), self.workers.clone());
-        let before =
-            |steps: &Vec<usize>| steps.iter().copied().take_while(|&step| step < node).collect();
-        WorkerNumbers { seats, workers, steps: self.steps.iter().map(before).collect() }
     }
 
     /// The workers, by seats.

@@ -1,4 +1,4 @@
-//! What comes of parts of a reduced search, and how that adds up in the order of parts.
+//! What comes of a reduced search.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use dally_core::{Bug, Cause};
 use crate::choice_log::ChoiceWriter;
 use crate::confirm::RawFinding;
 
-/// The figures of a part, or of parts that follow each other.
+/// The figures of a search, and its bugs.
 #[derive(Default)]
 pub(crate) struct Outcome {
     /// Executions that came to their end, or that a bug has ended.
@@ -26,17 +26,15 @@ pub(crate) struct Outcome {
     pub(crate) bounded: u64,
     /// The classes executed, where one may be executed again.
     pub(crate) distinct: u64,
-    /// The ends of branches, which the estimate counts.
-    pub(crate) leaves: u64,
     pub(crate) deepest: usize,
     /// Whether inputs were asked for, and got the given numbers.
     pub(crate) inputs: bool,
-    /// A bug has ended the search here: what would come later does not count.
+    /// A bug has ended the search.
     pub(crate) stopped: bool,
-    /// The search was ended before this was explored to its end.
+    /// The search was ended before all was explored.
     pub(crate) unfinished: bool,
     /// The bugs by their causes, in the order of the first of each.
-    bugs: Vec<Found>,
+    pub(crate) bugs: Vec<Found>,
     places: BTreeMap<Cause, usize>,
 }
 
@@ -44,9 +42,8 @@ pub(crate) struct Outcome {
 pub(crate) struct Found {
     pub(crate) cause: Cause,
     pub(crate) times: u64,
-    /// The first one, and how many executions there were then.
+    /// The first one.
     pub(crate) raw: Option<Box<RawFinding>>,
-    executed: u64,
 }
 
 impl Outcome {
@@ -63,7 +60,7 @@ impl Outcome {
     /// Takes note of a bug, to which the choices in the log lead. The finding is answered if it is the
     /// first of its cause.
     pub(crate) fn found(&mut self, bug: Bug, writer: &ChoiceWriter) -> Option<&RawFinding> {
-        let (cause, executed) = (bug.cause(), self.executed);
+        let cause = bug.cause();
         if let Some(&place) = self.places.get(&cause) {
             self.bugs[place].times += 1;
             return None;
@@ -71,54 +68,11 @@ impl Outcome {
         // A report has so many findings at most.
         let raw = (self.bugs.len() < MAX_FINDINGS).then(|| {
             let choices = writer.choices();
-            let raw = RawFinding::new(bug, executed.saturating_sub(1));
+            let raw = RawFinding::new(bug, self.executed.saturating_sub(1));
             Box::new(RawFinding { searched: true, choices, ..raw })
         });
-        self.push(Found { cause, times: 1, raw, executed });
+        self.places.insert(cause, self.bugs.len());
+        self.bugs.push(Found { cause, times: 1, raw });
         self.bugs.last().and_then(|found| found.raw.as_deref())
-    }
-
-    fn push(&mut self, found: Found) {
-        self.places.insert(found.cause, self.bugs.len());
-        self.bugs.push(found);
-    }
-
-    /// Adds what came of the part after this one.
-    pub(crate) fn append(&mut self, later: Outcome) {
-        let before = self.executed;
-        self.executed += later.executed;
-        self.steps += later.steps;
-        self.redundant += later.redundant;
-        self.cut += later.cut;
-        self.irrelevant += later.irrelevant;
-        self.abandoned += later.abandoned;
-        self.astray += later.astray;
-        self.bounded += later.bounded;
-        self.distinct += later.distinct;
-        self.leaves += later.leaves;
-        self.deepest(later.deepest);
-        self.inputs |= later.inputs;
-        self.stopped |= later.stopped;
-        self.unfinished |= later.unfinished;
-        for found in later.bugs {
-            if let Some(&place) = self.places.get(&found.cause) {
-                self.bugs[place].times += found.times;
-            } else {
-                let raw = found.raw.filter(|_| self.bugs.len() < MAX_FINDINGS);
-                self.push(Found { executed: before + found.executed, raw, ..found });
-            }
-        }
-    }
-
-    /// The bugs, with the numbers of their executions.
-    pub(crate) fn take_bugs(&mut self) -> Vec<Found> {
-        self.places.clear();
-        let mut bugs = std::mem::take(&mut self.bugs);
-        for Found { executed, raw, .. } in &mut bugs {
-            if let Some(raw) = raw {
-                raw.schedule = executed.saturating_sub(1);
-            }
-        }
-        bugs
     }
 }

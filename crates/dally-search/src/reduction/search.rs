@@ -5,13 +5,14 @@ use std::sync::Arc;
 use dally_core::report::{Classes, Ended, Report};
 use dally_core::{Bug, Program};
 
-use super::engine::{Engine, PartsOf};
+use super::engine::Engine;
 use super::inputs::{GivenInputs, InputDriver};
 use super::rule::Reduction;
+use super::sharing::SharedSearch;
 use crate::confirm::RawFinding;
 use crate::options::{Expected, Options, Sink};
 use crate::runner::{Run, count_bugs};
-use crate::strata::{Replaying, SearchKind, StateSpace};
+use crate::strata::{Replaying, StateSpace};
 use crate::supervisor::LeaveBehind;
 
 /// Explores one execution for each class of schedules and each path that inputs decide: the driver
@@ -27,9 +28,8 @@ where
     D: InputDriver + 'static,
 {
     let options = options.naming(&*program);
-    // What a step branches on was found by what was explored before, so one thread explores all.
     let make = |program| Ok(Replaying::unidentified(program));
-    search(program, vec![driver], ReductionRule::default(), options, sink, make, None)
+    search(program, driver, ReductionRule::default(), options, sink, make, None)
 }
 
 /// Explores one execution for each class of schedules, with the inputs as given.
@@ -41,11 +41,7 @@ pub(crate) fn reduced<P: Program + 'static, S: StateSpace>(
     make: fn(Arc<P>) -> Result<S, Bug>,
     note: Option<String>,
 ) -> Report {
-    let threads = match by.rule {
-        Reduction::Optimal => SearchKind::Dpor.threads(options.threads),
-        _ => 1,
-    };
-    search(program, vec![|| GivenInputs; threads], by, options, sink, make, note)
+    search(program, || GivenInputs, by, options, sink, make, note)
 }
 
 /// The rule of a reduced search, and its bound.
@@ -67,10 +63,11 @@ impl ReductionRule {
     }
 }
 
-/// Searches with a thread for each driver.
+/// Searches with one thread. Until a step is explored all beginnings must be noted that it begins, or they
+/// are taken for covered; and what a step branches on is found by what was explored before.
 fn search<P, S, D>(
     program: Arc<P>,
-    drivers: Vec<impl FnOnce() -> D + Send + 'static>,
+    driver: impl FnOnce() -> D + Send + 'static,
     by: ReductionRule,
     options: Options,
     sink: Arc<dyn Sink>,
@@ -83,42 +80,37 @@ where
     D: InputDriver + 'static,
 {
     let mut run = Run::new(program, options, by.name(D::BRANCHES), sink);
-    run.report.threads = drivers.len();
+    run.report.threads = 1;
     run.report.notes.extend(note);
-    let parts = Arc::new(PartsOf::<S, D>::new(run.shared.clone(), run.options.executions));
+    let shared = Arc::new(SharedSearch::new(run.shared.clone(), run.options.executions));
     let mut threads = run.supervisor::<(), ()>();
-    for driver in drivers {
-        let (program, limits) = (run.program.clone(), run.shared.description.limits);
-        let parts = parts.clone();
-        let started = threads.spawn(move |writer, supervised| {
-            if supervised.command().is_some() {
-                let by = (by.rule, by.bound.filter(|_| by.rule.is_bounded()).unwrap_or(u32::MAX));
-                match make(program) {
-                    Ok(space) => {
-                        Engine::new(space, driver(), writer, parts, limits, by).work();
-                    }
-                    Err(bug) => parts.failed(bug),
+    let (program, limits) = (run.program.clone(), run.shared.description.limits);
+    let search = shared.clone();
+    let started = threads.spawn(move |writer, supervised| {
+        if supervised.command().is_some() {
+            let bound = by.bound.filter(|_| by.rule.is_bounded()).unwrap_or(u32::MAX);
+            match make(program) {
+                Ok(space) => {
+                    Engine::new(space, driver(), writer, search, limits, (by.rule, bound)).work();
                 }
-                supervised.answer(());
+                Err(bug) => search.failed(bug),
             }
-        });
-        if !run.is_started(started) {
-            break;
+            supervised.answer(());
         }
-    }
-    if threads.is_empty() {
+    });
+    if !run.is_started(started) {
         run.end(Ended::Failed);
         return run.finish();
     }
     threads.command_all(|_| ());
     let tick = |run: &mut Run<P>| {
-        let estimate = parts.ask();
+        let estimate = shared.ask();
         let [classes, spread] = [estimate.mean, estimate.variance.sqrt()].map(|n| n as u64);
         run.expected = Some(Expected { classes, spread });
     };
     run.supervise(&mut threads, LeaveBehind::InsideProgram, tick, |_, ()| {});
     threads.finish();
-    let (mut outcome, estimate, failed) = parts.take();
+    let (outcome, estimate, failed) = shared.take();
     let is_failed = failed.is_some();
     let failed = failed.map(|bug| {
         let cause = bug.cause();
@@ -133,7 +125,7 @@ where
         run.ended = run.ended.or(Some(if all { Ended::Exhausted } else { Ended::Bound }));
     }
     let mut confirming = run.supervisor();
-    let bugs = outcome.take_bugs().into_iter();
+    let bugs = outcome.bugs.into_iter();
     for (cause, times, raw) in bugs.map(|found| (found.cause, found.times, found.raw)).chain(failed)
     {
         if let Some(raw) = count_bugs(&mut run.groups, cause, times, raw) {

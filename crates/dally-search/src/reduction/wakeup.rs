@@ -87,12 +87,6 @@ impl<'a> View<'a> {
     }
 }
 
-impl From<Vec<Next>> for Sequence {
-    fn from(steps: Vec<Next>) -> Sequence {
-        Sequence(steps)
-    }
-}
-
 /// How a step can begin a sequence.
 enum Initial {
     /// It is this element, and nothing before it in the sequence happens before it.
@@ -191,12 +185,6 @@ impl Sequence {
             then = vec![Branch { next, then, inputs: inputs.cloned(), covers: Vec::new() }];
         }
         tree.append(&mut then);
-    }
-
-    /// The sequence with this step before it.
-    pub(crate) fn after(mut self, first: Next) -> Sequence {
-        self.0.insert(0, first);
-        self
     }
 
     fn is(&self, other: &Sequence) -> bool {

@@ -223,11 +223,15 @@ impl SearchKind {
     }
 
     /// How many threads it uses of those asked for. Nested depth-first search uses one, since it
-    /// depends on the order in which one search leaves states; so does concolic execution, where what
+    /// depends on the order in which one search leaves states. So does a search of one schedule for each
+    /// class, where a beginning must be noted before it is covered, and concolic execution, where what
     /// was explored says which branches there are.
     pub fn threads(self, asked: usize) -> usize {
         match self {
-            SearchKind::Ndfs | SearchKind::IterativeNdfs | SearchKind::Concolic => 1,
+            SearchKind::Ndfs
+            | SearchKind::IterativeNdfs
+            | SearchKind::Concolic
+            | SearchKind::Dpor => 1,
             _ => asked.clamp(1, 1024),
         }
     }
