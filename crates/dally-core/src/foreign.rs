@@ -14,7 +14,8 @@ use crate::bug::Location;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Foreign {
-    /// The first use of each kind, sorted by kind.
+    /// The first use of each kind, sorted by kind. Which use comes first, and whether its call was seen, can depend on
+    /// threads.
     pub uses: Vec<ForeignUse>,
     /// Whether workers had nothing else to wait for, so that nothing was explored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -132,13 +133,15 @@ impl Call {
     pub fn waits_a_moment(&self) -> bool {
         let (path, file) = self.operation.split_once(" in ").unwrap_or((&self.operation, ""));
         let function = path.rsplit("::").next().unwrap_or_default();
-        let is_any = |words: &[&str]| {
-            let all = self.operation.to_lowercase();
-            words.iter().any(|word| all.contains(word))
+        let names = [path, file].map(str::to_lowercase);
+        let names = || names.iter().flat_map(|text| text.split(['/', ':', '.', '-']));
+        let has = |wanted: &[&str]| {
+            let words = |name: &str| name.split('_').any(|word| wanted.contains(&word));
+            names().any(|name| wanted.contains(&name) || words(name))
         };
         let of_locks = ["lock", "read", "write", "upgradable_read", "lock_arc"].contains(&function);
-        let of_others = [path, file].iter().any(|text| text.contains("fs") || text.contains("net"));
-        (of_locks && !of_others) || is_any(&["once", "lazy", "stdio", "thread_local"])
+        let once = ["once", "oncelock", "oncecell", "once_cell", "lazy", "lazylock"];
+        (of_locks && !has(&["fs", "net"])) || has(&once) || has(&["stdio", "thread_local"])
     }
 }
 
@@ -303,7 +306,7 @@ mod tests {
     use super::*;
 
     const LOCKED: &str = "   0: dally_tasks::platform::system_calls::syscall
-             at /work/dally/crates/dally-tasks/src/platform/system_calls.rs:7:5
+             at /src/dally/crates/dally-tasks/src/platform/system_calls.rs:7:5
    1: std::sys::sync::mutex::futex::Mutex::lock_contended
              at /rustc/0f/library/std/src/sys/sync/mutex/futex.rs:61:9
    2: std::sync::poison::mutex::Mutex<T>::lock
@@ -320,7 +323,7 @@ mod tests {
         insta::assert_snapshot!(call, @"`std::sync::poison::mutex::Mutex::lock` at src/lib.rs:20:9");
         assert!(call.waits_a_moment());
         let through_a_crate =
-            LOCKED.replace("./src/lib.rs", "/home/me/.cargo/registry/src/x/pool-1.0/src/lib.rs");
+            LOCKED.replace("./src/lib.rs", "/cargo/registry/src/x/pool-1.0/src/lib.rs");
         assert!(Call::among(&through_a_crate).is_none(), "nobody is there but other crates");
     }
 
@@ -348,6 +351,14 @@ mod tests {
         let once =
             |path: &str| Call { operation: path.into(), place: String::new(), location: None };
         assert!(once("std::sync::OnceLock::get_or_init").waits_a_moment());
+        assert!(once("once_cell::imp::initialize").waits_a_moment());
+        assert!(once("get_or_init in once_cell-1.21.3/src/imp_std.rs").waits_a_moment());
+        assert!(once("lazy in std/src/sys/thread_local/mod.rs").waits_a_moment());
+        assert!(once("cabinet::Mutex::lock").waits_a_moment(), "it has nothing to do with `net`");
+        assert!(once("offset::Table::read").waits_a_moment(), "it has nothing to do with `fs`");
+        assert!(!once("nonce::Channel::recv").waits_a_moment(), "it has nothing to do with `once`");
+        assert!(!once("std::fs::File::lock").waits_a_moment());
+        assert!(!once("std::net::tcp::TcpStream::read").waits_a_moment());
         assert!(!once("std::sync::poison::condvar::Condvar::wait").waits_a_moment());
     }
 

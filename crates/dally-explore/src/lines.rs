@@ -55,9 +55,14 @@ pub fn answer(
         }
         let Some(document) = document(&line) else { continue };
         let reply = reply(document);
-        writeln!(out, "\n{MARK}{reply}")?;
-        out.flush()?;
+        write(out, &reply)?;
     }
+}
+
+/// Writes a document as an answer.
+pub fn write(out: &mut dyn Write, document: &str) -> io::Result<()> {
+    writeln!(out, "\n{MARK}{document}")?;
+    out.flush()
 }
 
 fn document(line: &str) -> Option<&str> {

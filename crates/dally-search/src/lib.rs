@@ -40,7 +40,7 @@ pub use dally_settings::UnknownName;
 pub use deadline::Stopwatch;
 pub use kind::{ChosenStrategy, IntoStrategy, StrategyKind};
 pub use known_inputs::KnownInputs;
-pub use options::{Clocks, Expected, Isolate, Options, Phase, Progress, Reached, Sink};
+pub use options::{Clocks, Expected, Options, Phase, Progress, Reached, Sink};
 pub use process_end::exit;
 pub use replay::{Divergence, Mode, Replayed, ends_in_loop, first_schedule, replay};
 pub use runner::{BatchOutcome, NotIndependent, confirmed, run, run_batch, run_in_turn, shrunk};

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dally_core::{Choice, Finding, Program};
-use dally_settings::{CLOCKS, ISOLATION};
+use dally_settings::CLOCKS;
 
 use crate::kind::StrategyKind;
 use crate::liveness::Fairness;
@@ -107,19 +107,6 @@ pub enum Clocks {
 }
 
 named!(Clocks, CLOCKS, Shared, Full);
-
-/// Whether schedules have processes of their own.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[non_exhaustive]
-pub enum Isolate {
-    /// All run in one.
-    #[default]
-    None,
-    /// Each has one: what it leaves in statics is not there in the next.
-    Process,
-}
-
-named!(Isolate, ISOLATION, None, Process);
 
 const MAX_STEPS: usize = 10_000;
 

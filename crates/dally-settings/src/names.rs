@@ -206,7 +206,7 @@ pub const POINTS: Names = Names {
     ],
 };
 
-/// What a schedule has a process of its own for.
+/// Whether schedules have processes of their own.
 pub const ISOLATION: Names = Names {
     what: "isolation",
     all: &[

@@ -91,7 +91,8 @@ macro_rules! with_settings {
             ///
             /// In a process of its own a schedule finds the statics and the thread locals of the program as they are at
             /// the start, whatever others have left there. It takes some milliseconds more, and what is found is repeated
-            /// and not made smaller. Only tests can do it, and only with schedules of a strategy.
+            /// and not made smaller. One process runs at a time, whatever `threads` says, and `learned` is not read. Only
+            /// tests can do it, and only with schedules of a strategy.
             Bugs isolate: Isolate = "none";
 
             /// How long one step may take before it counts as blocking its thread.

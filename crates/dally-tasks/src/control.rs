@@ -9,7 +9,8 @@ use dally_core::{Call, Foreign, ForeignKind, ForeignUse};
 
 use crate::exec::Exec;
 
-/// How many calls of a kind an execution and those after it look at: some may turn out not to count.
+/// How many calls of each kind are kept: of locks that were held for a moment, which are not told, there may be several
+/// first.
 const MOST: usize = 8;
 
 /// What tasks have done that is not under control, as it was met.
@@ -35,7 +36,10 @@ struct Met {
 
 impl Uses {
     /// Whether one more of this kind is to be looked at.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code))]
+    #[cfg_attr(
+        not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64", not(miri))),
+        expect(dead_code)
+    )]
     pub fn wants(&self, kind: ForeignKind) -> bool {
         self.seen.get(&kind).is_none_or(|seen| *seen < MOST)
     }
@@ -78,7 +82,7 @@ impl Control {
         if !exec.uses.new.is_empty() {
             self.met().append(&mut exec.uses.new);
         }
-        if exec.waited_for_foreign.is_some() {
+        if exec.waited_for_foreign.is_some() || exec.shared.watched.load(Ordering::Relaxed) {
             self.watch(exec);
         }
     }

@@ -13,7 +13,7 @@ use dally_core::{Program, Schedule};
 use dally_search::liveness::Fairness;
 use dally_search::reduction::{Inputs, Reduction};
 use dally_search::strata::{CachePolicy, ExplorerKind, Plan, PlanError, SearchKind};
-use dally_search::{Clocks, Isolate, StrategyKind};
+use dally_search::{Clocks, StrategyKind};
 pub use dally_settings::{Bytes, ValueError, parse_bytes, parse_time};
 use dally_settings::{SEARCHES, SETTINGS, with_settings};
 use thiserror::Error;
@@ -23,7 +23,7 @@ const FAULT_BUDGET: &str = "fault_budget";
 
 pub use self::file::{FileError, SettingsFile};
 pub(crate) use self::value::Value;
-pub use self::value::{OutputFormat, Points, TaskPanics, Timers};
+pub use self::value::{Isolate, OutputFormat, Points, TaskPanics, Timers};
 
 /// The type of a setting's field: an option unless there is a default.
 macro_rules! field {

@@ -20,7 +20,7 @@ use dally_core::{Program, Schedule};
 use dally_explore::{Session, lines};
 use dally_report::{About, tell, text};
 use dally_search::strata::{Bundled, Explorer, IntoExplorer};
-use dally_search::{ChosenStrategy, IntoStrategy, Isolate, Mode, Strategy};
+use dally_search::{ChosenStrategy, IntoStrategy, Mode, Strategy};
 
 pub use self::builder::{IntoSetting, Mistake};
 pub use self::process::TestProcess;
@@ -28,7 +28,7 @@ use self::regressing::keep;
 use self::replaying::replay_commands;
 pub use self::verdict::Verdict;
 use crate::checking::Checking;
-use crate::settings::{Settings, SettingsFile, ValueError};
+use crate::settings::{Isolate, Settings, SettingsFile, ValueError};
 use crate::variables;
 
 /// A test: a program with settings, run under `cargo test`.

@@ -335,6 +335,40 @@ mod fixtures {
         let fewer = std::env::var_os("DALLY_FEWER").is_some();
         setup.create(Client { server, requests: if asked() && !fewer { 2 } else { 1 } });
     }
+
+    #[dally::test]
+    async fn ends_the_process() {
+        if !asked() {
+            return;
+        }
+        let other = spawn(async { std::process::exit(0) });
+        yield_now().await;
+        other.await.unwrap();
+    }
+
+    #[cfg(unix)]
+    #[dally::test]
+    async fn is_killed() {
+        if asked() {
+            let this = std::process::id().to_string();
+            std::process::Command::new("kill").args(["-KILL", &this]).status().unwrap();
+            std::thread::sleep(Duration::from_secs(60));
+        }
+    }
+
+    #[dally::test(step_time = "200ms")]
+    async fn blocks_the_thread_once() {
+        static BLOCKED: AtomicU32 = AtomicU32::new(0);
+        if !asked() {
+            return;
+        }
+        let other = spawn(async { Notify::new().notified().await });
+        yield_now().await;
+        if BLOCKED.fetch_add(1, Ordering::Relaxed) == 0 {
+            std::thread::sleep(Duration::from_secs(3600));
+        }
+        other.await.unwrap();
+    }
 }
 
 /// Runs one fixture; gives its output, with what differs from machine to machine left out, and
@@ -427,10 +461,47 @@ fn what_is_found_in_a_process_of_its_own_is_repeated_in_another() {
 }
 
 #[test]
+fn a_schedule_that_ends_its_own_process_is_found() {
+    let (text, passed) = run("ends_the_process", &[("DALLY_ISOLATE", "process")]);
+    assert!(!passed, "it passed");
+    assert!(text.contains("DALLY_REPLAY="), "{text}");
+    let text: Vec<_> = text.lines().take(3).collect();
+    insta::assert_snapshot!(text.join("\n"), @"
+    bug[process-end]: step 3, of worker 0.0, ends the process by `exit`, and with it all tests that run in it
+       = program: fixtures::ends_the_process
+       = found: in schedule 1 (strategy random, seed 0)
+    ");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_schedule_whose_process_is_killed_is_named() {
+    let (text, passed) = run("is_killed", &[("DALLY_ISOLATE", "process"), ("DALLY_SEED", "7")]);
+    assert!(!passed, "it passed");
+    let text: Vec<_> = text.lines().take(2).collect();
+    insta::assert_snapshot!(text.join("\n"), @"
+    error: schedule 1 of failures::fixtures::is_killed has ended its process (the process of the program has ended), which leaves no schedule behind
+      run it in one process, where what ends it is saved: DALLY_ISOLATE=none DALLY_SEED=7
+    ");
+}
+
+#[test]
+fn a_step_that_comes_back_the_second_time_accuses_nobody() {
+    let (text, passed) = run("blocks_the_thread_once", &[]);
+    assert!(!passed, "it passed");
+    assert!(text.starts_with("bug[endless-step]: "), "{text}");
+    assert!(!text.contains("waits for what another holds"), "{text}");
+}
+
+#[test]
 fn a_search_of_states_cannot_be_isolated() {
     let (text, passed) = run("deadlock", &[("DALLY_ISOLATE", "process"), ("DALLY_SEARCH", "ses")]);
     assert!(!passed, "it passed");
-    insta::assert_snapshot!(text.lines().next().unwrap_or_default(), @"error: failures::fixtures::deadlock cannot be isolated: only schedules of a strategy that has a name can each have a process of their own");
+    let text: Vec<_> = text.lines().take(2).collect();
+    insta::assert_snapshot!(text.join("\n"), @"
+    error: failures::fixtures::deadlock cannot be isolated: only schedules of a strategy that has a name can each have a process of their own
+      leave out isolate, or search, or name a strategy such as random
+    ");
 }
 
 #[test]

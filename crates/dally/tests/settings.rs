@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dally::search::Clocks;
 use dally::search::liveness::Fairness;
 use dally::search::reduction::{Inputs, Reduction};
 use dally::search::strata::{CachePolicy, SearchKind};
-use dally::search::{Clocks, Isolate};
-use dally::settings::{Bytes, Settings};
+use dally::settings::{Bytes, Isolate, Settings};
 use dally::testing::Test;
 use dally_settings::{Kind, SETTINGS, Setting};
 

@@ -20,7 +20,7 @@ use crate::executor::Executor;
 use crate::options::{Options, Phase, Sink};
 use crate::record::Followed;
 use crate::replay::before_last_step;
-use crate::supervisor::{Notice, last_step, stuck, watched};
+use crate::supervisor::{Lost, Notice, last_step, stuck, watched};
 
 /// The schedules that showed one cause.
 #[derive(Default)]
@@ -197,7 +197,8 @@ impl<P: Program + 'static> Run<P> {
     }
 
     /// Who holds what a call waits for that blocks its step: the step comes back where that worker gives up before
-    /// it. Tried with each of those who stand somewhere, on threads that are left behind with the step.
+    /// it, and does not where nobody does. Tried with each of those who stand somewhere, on threads that are left
+    /// behind with the step, for as long as the run may go on.
     fn holder(
         &self,
         standing: &[(WorkerId, String)],
@@ -213,14 +214,24 @@ impl<P: Program + 'static> Run<P> {
         };
         let others = standing.iter().filter(|(worker, _)| Some(*worker) != bug.worker);
         let patience = self.options.step_time.min(PATIENCE);
-        let found = others.take(MOST).find(|(other, _)| {
-            let (program, choices, other) = (self.program.clone(), choices.to_vec(), *other);
-            let comes_back = watched(&self.options.program, patience, move |mut writer| {
+        let comes_back = |without: Option<WorkerId>| {
+            let is_over = self.options.stop.load(Ordering::Relaxed)
+                || self.deadline().is_some_and(Deadline::is_past);
+            if is_over {
+                return Err(Lost::Failed("the run is over".into()));
+            }
+            let (program, choices) = (self.program.clone(), choices.to_vec());
+            watched(&self.options.program, patience, move |mut writer| {
                 writer.now(Activity::Stepping);
-                comes_back_without(&*program, &choices, other)
-            });
-            matches!(comes_back, Ok(true))
-        });
+                comes_back_without(&*program, &choices, without)
+            })
+        };
+        // A step that comes back by itself the second time accuses nobody.
+        if !matches!(comes_back(None), Err(Lost::Stuck(..))) {
+            return None;
+        }
+        let found =
+            others.take(MOST).find(|(other, _)| matches!(comes_back(Some(*other)), Ok(true)));
         found.map(|(worker, standing)| Holder { worker: *worker, standing: standing.clone() })
     }
 
@@ -241,17 +252,23 @@ impl<P: Program + 'static> Run<P> {
     }
 }
 
-/// Makes these choices again, and has a worker give up what it holds before the last step of them; answers whether
-/// that could be done, if it comes back.
-fn comes_back_without<P: Program>(program: &P, choices: &[Choice], without: WorkerId) -> bool {
+/// Makes these choices again, and has a worker, if one is named, give up what it holds before the last step of them;
+/// answers whether that could be done, if it comes back.
+fn comes_back_without<P: Program>(
+    program: &P,
+    choices: &[Choice],
+    without: Option<WorkerId>,
+) -> bool {
     let before = before_last_step(choices).len();
     let Ok(mut system) = program.start() else { return false };
     let mut player = Player::new(choices);
     while let Ok(worker) = player.worker() {
-        if player.position() > before && !system.give_up(without) {
+        let is_last = player.position() > before;
+        if let Some(without) = without.filter(|_| is_last)
+            && !system.give_up(without)
+        {
             return false;
         }
-        let is_last = player.position() > before;
         let stepped = panics::catch(|| system.step(worker, &mut PlayedStep::new(&mut player)));
         if is_last || stepped.is_err() {
             return is_last;

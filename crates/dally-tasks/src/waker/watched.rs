@@ -61,3 +61,51 @@ fn note() {
     let call = Arc::new(Backtrace::force_capture());
     current::try_with(|exec| exec.uses.copied = Some((exec.steps, call)));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Shared;
+    use super::*;
+
+    /// Whatever is done with wakers, as many of them are counted as there are.
+    #[test]
+    fn each_waker_has_one_count() {
+        let mut state = 1_u64;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize % below
+        };
+        let shared = Arc::<Shared>::default();
+        let of = TaskWaker::new(0, &shared);
+        let mut wakers = vec![of.waker()];
+        for _ in 0..if cfg!(miri) { 300 } else { 10_000 } {
+            let one = random(wakers.len());
+            match random(5) {
+                0 | 1 => wakers.push(wakers[one].clone()),
+                2 => wakers[one].wake_by_ref(),
+                3 if wakers.len() > 1 => wakers.swap_remove(one).wake(),
+                4 if wakers.len() > 1 => drop(wakers.swap_remove(one)),
+                _ => shared.watched.store(random(2) == 0, Ordering::Relaxed),
+            }
+            assert_eq!(Arc::strong_count(&of), 1 + wakers.len());
+        }
+        assert!(wakers.iter().all(|waker| waker.will_wake(&of.waker())), "they wake the same");
+        drop(wakers);
+        assert_eq!(Arc::strong_count(&of), 1);
+    }
+
+    #[test]
+    fn a_waker_calls_the_task_that_it_is_of_for_as_long_as_that_lives() {
+        let shared = Arc::<Shared>::default();
+        let of = TaskWaker::new(0, &shared);
+        let copy = of.waker().clone();
+        copy.wake_by_ref();
+        assert!(shared.take_foreign(), "nobody runs the execution here");
+        copy.clone().wake();
+        assert!(shared.take_foreign());
+        of.silence();
+        drop(of);
+        copy.wake();
+        assert!(!shared.is_foreign());
+    }
+}

@@ -30,6 +30,7 @@ pub trait AnyProgram: Explorable {
         batch: Batch,
         learned: Option<&[u8]>,
         options: Options,
+        sink: Arc<dyn Sink>,
     ) -> Result<BatchOutcome, NotIndependent>;
 
     /// See [`dally_search::shrunk`].
@@ -76,8 +77,9 @@ impl<P: Program + 'static> AnyProgram for P {
         batch: Batch,
         learned: Option<&[u8]>,
         options: Options,
+        sink: Arc<dyn Sink>,
     ) -> Result<BatchOutcome, NotIndependent> {
-        dally_search::run_in_turn(self, batch, learned, options, Arc::new(()))
+        dally_search::run_in_turn(self, batch, learned, options, sink)
     }
 
     fn shrunk(self: Arc<Self>, finding: &Finding, options: Options) -> Finding {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dally_core::{Finding, Schedule};
-use dally_search::{Batch, BatchOutcome, Mode, NotIndependent, Options, StrategyKind, UnknownName};
+use dally_search::{
+    Batch, BatchOutcome, Mode, NotIndependent, Options, Sink, StrategyKind, UnknownName,
+};
 
 use super::{AnyProgram, Checking, ROUNDS};
 use crate::settings::Settings;
@@ -48,20 +50,21 @@ impl Bench {
     ) -> Result<BatchOutcome, CannotRun> {
         let options = self.options(strategy, batch.seed)?;
         let options = Options { keep_going: true, shrink: false, census_every: CENSUS, ..options };
-        Ok(Arc::clone(&self.program).run_in_turn(batch, learned, options)?)
+        Ok(Arc::clone(&self.program).run_in_turn(batch, learned, options, Arc::new(()))?)
     }
 
     /// Runs a batch in a process that runs nothing else: nothing is run twice, since what a schedule leaves in statics
-    /// would be there the second time.
+    /// would be there the second time. The sink is told of a schedule that ends the process.
     pub fn run_once(
         &self,
         strategy: &str,
         batch: Batch,
         learned: Option<&[u8]>,
+        sink: Arc<dyn Sink>,
     ) -> Result<BatchOutcome, CannotRun> {
         let options = self.options(strategy, batch.seed)?;
         let options = Options { confirm: false, shrink: false, repeat_check: false, ..options };
-        let mut ran = Arc::clone(&self.program).run_in_turn(batch, learned, options)?;
+        let mut ran = Arc::clone(&self.program).run_in_turn(batch, learned, options, sink)?;
         ran.report.foreign = self.program.foreign();
         Ok(ran)
     }

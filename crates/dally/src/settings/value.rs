@@ -6,9 +6,9 @@ use std::time::Duration;
 use dally_search::liveness::Fairness;
 use dally_search::reduction::{Inputs, Reduction};
 use dally_search::strata::{CachePolicy, ExplorerKind, SearchKind};
-use dally_search::{Clocks, Isolate, StrategyKind};
+use dally_search::{Clocks, StrategyKind};
 use dally_settings::{
-    Bytes, CACHES, FORMATS, Names, POINTS, TASK_PANICS, TIMERS, UnknownName, ValueError,
+    Bytes, CACHES, FORMATS, ISOLATION, Names, POINTS, TASK_PANICS, TIMERS, UnknownName, ValueError,
     parse_bytes, parse_count, parse_switch, parse_time,
 };
 
@@ -105,6 +105,24 @@ impl std::str::FromStr for OutputFormat {
     fn from_str(name: &str) -> Result<OutputFormat, UnknownName> {
         use OutputFormat::{Github, Json, Junit, Sarif, Text};
         Ok([Text, Json, Junit, Github, Sarif][FORMATS.find(name)?])
+    }
+}
+
+/// Whether schedules have processes of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Isolate {
+    /// All run in one.
+    None,
+    /// Each has one: what it leaves in statics is not there in the next.
+    Process,
+}
+
+impl std::str::FromStr for Isolate {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Isolate, UnknownName> {
+        Ok([Isolate::None, Isolate::Process][ISOLATION.find(name)?])
     }
 }
 

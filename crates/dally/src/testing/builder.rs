@@ -4,15 +4,17 @@ use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dally_search::Clocks;
 use dally_search::liveness::Fairness;
 use dally_search::reduction::{Inputs, Reduction};
 use dally_search::strata::{CachePolicy, Explorer, SearchKind};
-use dally_search::{Clocks, Isolate};
 use dally_settings::with_settings;
 use thiserror::Error;
 
 use super::Test;
-use crate::settings::{Bytes, OutputFormat, Points, TaskPanics, Timers, Value, ValueError, given};
+use crate::settings::{
+    Bytes, Isolate, OutputFormat, Points, TaskPanics, Timers, Value, ValueError, given,
+};
 
 /// The argument of a method for a setting with values of type `T`: such a value, or one that can be
 /// converted, such as `"30s"` for a [`Duration`] and `"2G"` or a number for [`Bytes`].

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use dally_core::{Document, Finding, Program, Schedule, fingerprint};
 use dally_explore::lines;
 use dally_search::strata::Explorer;
-use dally_search::{Batch, Report};
+use dally_search::{Batch, Report, Sink};
 use serde::{Deserialize, Serialize};
 
 use super::Test;
@@ -104,9 +104,19 @@ pub enum Answer {
         /// What the next batch goes on from.
         learned: Option<Vec<u8>>,
     },
-    /// A finding, repeated, and smaller if it was to be and could be made so.
+    /// A finding that was repeated.
+    Again {
+        /// The finding.
+        finding: Box<Finding>,
+    },
+    /// A finding that was repeated, and made smaller if it could be.
     Shrunk {
         /// The finding.
+        finding: Box<Finding>,
+    },
+    /// The program ends the process, which answers nothing after this.
+    Ending {
+        /// The schedule that has led to it.
         finding: Box<Finding>,
     },
     /// Whether a schedule shows its bug, if it still fits.
@@ -177,6 +187,17 @@ fn serve(mut bench: Bench, input: &mut dyn BufRead, out: &mut dyn Write) -> io::
     })
 }
 
+/// Answers a request with the schedule that ends the process before there is another answer.
+struct TellEnd;
+
+impl Sink for TellEnd {
+    fn aborting(&self, finding: &Finding) {
+        let answer = Answer::Ending { finding: Box::new(finding.clone()) };
+        // If nobody reads it, the asker sees that the process has ended.
+        let _ = lines::write(&mut io::stdout(), &answer.write());
+    }
+}
+
 fn answer(bench: &mut Bench, asked: Asked) -> Answer {
     let refused = |why: String| Answer::Refused { why };
     match asked {
@@ -188,14 +209,14 @@ fn answer(bench: &mut Bench, asked: Asked) -> Answer {
             }
         }
         Asked::RunOnce { strategy, batch, learned } => {
-            match bench.run_once(&strategy, batch, learned.as_deref()) {
+            match bench.run_once(&strategy, batch, learned.as_deref(), Arc::new(TellEnd)) {
                 Ok(ran) => Answer::Ran { report: Box::new(ran.report), learned: ran.learned },
                 Err(why) => refused(why.to_string()),
             }
         }
         Asked::Confirm { strategy, seed, finding } => {
             match bench.confirm(&strategy, seed, &finding) {
-                Ok(finding) => Answer::Shrunk { finding: Box::new(finding) },
+                Ok(finding) => Answer::Again { finding: Box::new(finding) },
                 Err(why) => refused(why.to_string()),
             }
         }
