@@ -18,6 +18,7 @@ const OF_DALLY: &[&str] = &[
     "DALLY_FIXTURES",
     "DALLY_GAVE_UP",
     "DALLY_KILLS",
+    "DALLY_NEEDS_Z3",
     "DALLY_PAIRS",
     "DALLY_PATIENCE",
     "DALLY_PROGRAMS",

@@ -101,7 +101,8 @@ mod tests {
         let copy = of.waker().clone();
         copy.wake_by_ref();
         assert!(shared.take_foreign(), "nobody runs the execution here");
-        copy.clone().wake();
+        let another = copy.clone();
+        another.wake();
         assert!(shared.take_foreign());
         of.silence();
         drop(of);
