@@ -79,6 +79,9 @@ pub fn settings(
     let mut settings = flags.over(suits, |name| std::env::var_os(name))?;
     settings.search = search.or(settings.search);
     settings.check()?;
+    if flags.has("isolate") {
+        return Err(CliError::ForTests { flag: "--isolate" });
+    }
     if let Some(plan) = settings.plan()
         && flags.has("schedules")
         && !plan.counts_schedules()

@@ -29,6 +29,11 @@ pub enum CliError {
     ForMpil,
     #[error("{flag} is for P projects and protocols, and this is a program in MPIL")]
     NotForMpil { flag: &'static str },
+    #[error(
+        "{flag} is for tests, and what `dally check` runs has no statics of its own\n  leave it out, or \
+         give it to a `#[dally::test]`"
+    )]
+    ForTests { flag: &'static str },
     #[error("programs in MPIL are checked one at a time")]
     SeveralPrograms,
     #[error("--param {given}: a parameter is given as NAME=VALUE, and the value is a number")]

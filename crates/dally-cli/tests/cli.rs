@@ -363,6 +363,7 @@ fn options_that_would_have_no_effect_are_refused() {
         &["check", "lcr", "--search", "ses", "--strategy", "random"][..],
         &["check", "lcr", "--search", "ses", "--schedules", "100"],
         &["check", "Model.p", "--exhaustive", "--strategy", "random"],
+        &["check", "lcr", "--isolate", "process"],
     ] {
         let ran = dally(arguments, &scratch);
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{arguments:?}");
