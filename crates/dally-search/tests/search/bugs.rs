@@ -179,7 +179,7 @@ fn a_bug_that_depends_on_a_global_is_reported_as_nondeterminism() {
     let message = without_numbers(&dally_report::text::bug(&finding.bug));
     assert_snapshot!(message, @r#"
         schedule N, run again with the same choices, did something else: step N: no bug the second time
-        Something that Dally does not control decides what the program does: a clock, a random number, a `select!` of tokio or futures without `biased`, which draws one (`dally::tasks::select!` has it chosen by the search), the order of a hash map, a global that survives the execution, a thread of the operating system
+        Something that Dally does not control decides what the program does: a clock, a random number, a `select!` of tokio or futures without `biased`, which draws one (`dally::tasks::select!` has it chosen by the search), the order of a hash map, a global that survives the execution (`isolate = process` gives each schedule a process of its own), a thread of the operating system
     "#);
     assert!(finding.notes[0].starts_with("The first time it ended in panic: the register is 40"));
 }
@@ -192,7 +192,7 @@ fn what_is_not_under_control_is_found_by_running_schedules_twice() {
     let message = without_numbers(&dally_report::text::bug(&finding.bug));
     assert_snapshot!(message, @r#"
         schedule N, run again with the same choices, did something else: step N: the step of Script (N) told `Noted { text: "N" }` first and `Noted { text: "N" }` then
-        Something that Dally does not control decides what the program does: a clock, a random number, a `select!` of tokio or futures without `biased`, which draws one (`dally::tasks::select!` has it chosen by the search), the order of a hash map, a global that survives the execution, a thread of the operating system
+        Something that Dally does not control decides what the program does: a clock, a random number, a `select!` of tokio or futures without `biased`, which draws one (`dally::tasks::select!` has it chosen by the search), the order of a hash map, a global that survives the execution (`isolate = process` gives each schedule a process of its own), a thread of the operating system
     "#);
     assert_eq!(finding.trace.steps.len(), 2);
 }
